@@ -4,7 +4,11 @@
  */
 import { movedBy } from '../../packages/service/src/store/live/movedBy.test-only.ts';
 import { createDeliverer } from '../../packages/service/src/deliver/deliver.ts';
-import { ALL_NETWORKS, createAddressGuard } from '../../packages/service/src/deliver/send/guard.ts';
+import {
+  ALL_NETWORKS,
+  createAddressGuard,
+} from '../../packages/service/src/deliver/destinations/http/guard.ts';
+import { createHttp } from '../../packages/service/src/deliver/destinations/http/http.ts';
 import { createHostPace } from '../../packages/service/src/deliver/hostPace.ts';
 import { createIsolation } from '../../packages/service/src/deliver/send/isolation.ts';
 import { CONTRACT_SCHEDULE_MS } from '../../packages/kit/src/contract/rules/schedule.ts';
@@ -30,7 +34,10 @@ const FIRST_TIMESTAMP = Math.floor(Date.now() / 1000);
 
 /** Creates the service's sender, but allows all addresses, including loopback. */
 export const createBenchSender = (): Sender =>
-  createSender({ guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }), ...SIGNING });
+  createSender({
+    destinations: [createHttp({ guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }) })],
+    ...SIGNING,
+  });
 
 export interface Chain {
   streamIds: string[];
@@ -169,7 +176,7 @@ export async function startEngine(
     onLostLeases: () => {},
     onLostOutcomes: () => {},
     onLocalFailure: () => {},
-    hostPace: createHostPace(undefined),
+    hostPace: createHostPace(undefined, () => undefined),
     openEndpoint: (delivery) => delivery,
     openSecrets: () => [STREAM_SECRET],
   });

@@ -71,15 +71,15 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 4,
     what: 'an attempt may take 20 s',
-    file: `${SERVICE}/deliver/send/send.ts`,
-    edits: [['const TOTAL_TIMEOUT_MS = 15_000;', 'const TOTAL_TIMEOUT_MS = 20_000;']],
+    file: `${SERVICE}/deliver/send/timeouts.ts`,
+    edits: [['DEFAULT_TIMEOUT_MS = 15_000;', 'DEFAULT_TIMEOUT_MS = 20_000;']],
     suite: 'receivers',
     tests: 'on sqlite.*fault 4:',
   },
   {
     fault: 5,
     what: 'the deadline ends with the headers',
-    file: `${SERVICE}/deliver/send/post.ts`,
+    file: `${SERVICE}/deliver/destinations/http/post.ts`,
     edits: [['status = statusCode;', 'status = statusCode; endDeadline();']],
     suite: 'receivers',
     tests: 'on sqlite.*fault 5:',
@@ -87,7 +87,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 6,
     what: 'a response is read and kept completely',
-    file: `${SERVICE}/deliver/send/post.ts`,
+    file: `${SERVICE}/deliver/destinations/http/post.ts`,
     edits: [
       ['if (keptBytes < responseLimitBytes) {', 'if (keptBytes >= 0) {'],
       ['chunk.subarray(0, responseLimitBytes - keptBytes)', 'chunk'],
@@ -124,7 +124,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 10,
     what: 'a lookup has no deadline',
-    file: `${SERVICE}/deliver/send/resolveName.ts`,
+    file: `${SERVICE}/deliver/destinations/http/resolveName.ts`,
     edits: [['const LOOKUP_TIMEOUT_MS = 3_000;', 'const LOOKUP_TIMEOUT_MS = 300_000;']],
     suite: 'addresses',
     tests: 'on sqlite.*fault 10:',
@@ -132,7 +132,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 11,
     what: 'the peer of a connection is not checked',
-    file: `${SERVICE}/deliver/send/guard.ts`,
+    file: `${SERVICE}/deliver/destinations/http/guard.ts`,
     edits: [["judge(socket.remoteAddress ?? '', 'peer')", 'undefined']],
     suite: 'addresses',
     tests: 'on sqlite.*fault 11:',
@@ -140,7 +140,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 11,
     what: 'the addresses of a lookup are not checked',
-    file: `${SERVICE}/deliver/send/guard.ts`,
+    file: `${SERVICE}/deliver/destinations/http/guard.ts`,
     edits: [["judge(address, 'lookup')", 'undefined']],
     suite: 'addresses',
     tests: 'on sqlite.*fault 11:',
@@ -148,7 +148,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 12,
     what: 'redirects are followed',
-    file: `${SERVICE}/deliver/send/origins.ts`,
+    file: `${SERVICE}/deliver/destinations/http/origins.ts`,
     edits: [
       ['import { type Dispatcher, Pool,', 'import { interceptors, type Dispatcher, Pool,'],
       [
@@ -162,7 +162,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 13,
     what: 'loopback is public',
-    file: `${SERVICE}/deliver/send/guard.ts`,
+    file: `${SERVICE}/deliver/destinations/http/guard.ts`,
     edits: [["  '127.0.0.0/8',\n", '']],
     suite: 'addresses',
     tests: 'on sqlite.*fault 13:',

@@ -2,7 +2,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
-import { CONTRACT_SCHEDULE_MS, FAST_RETRY_MS, readInboxName } from '@sluice/kit/contract';
+import { CONTRACT_SCHEDULE_MS, FAST_RETRY_MS } from '@sluice/kit/contract';
 import { type AppNeeds, createApp } from './api/app.ts';
 import { createHostCheck } from './base/hostNames.ts';
 import { openAuth } from './api/auth/openAuth.ts';
@@ -20,7 +20,7 @@ import { openLedger } from './openLedger.ts';
 import { createDeliverer } from './deliver/deliver.ts';
 import { remainingWaitsMs } from './deliver/schedule.ts';
 import { createReplays } from './deliver/replays.ts';
-import { openClientCertificate } from './deliver/send/clientCertificate.ts';
+import { openClientCertificate } from './deliver/destinations/http/clientCertificate.ts';
 import { type Senders, createSenders } from './deliver/send/senders.ts';
 import { createTestWebhook } from './deliver/testWebhook.ts';
 import {
@@ -444,8 +444,7 @@ function createApi(
     whyUnread: (chain, streamId) => reports.find(chain)?.failingReads?.[streamId],
     maxTimeoutSeconds: config.maxTimeoutSeconds,
     maxChildren: config.maxChildren,
-    refuseUrl: async (url) =>
-      readInboxName(url.href) === undefined ? guard.refuseResolved(url) : undefined,
+    refuseUrl: (url) => sender.destinationOf(url.href).refuse(url),
     testWebhook: config.testWebhook
       ? createTestWebhook({ sender, hostPace, maxPerHost: config.maxPerHost })
       : () => Promise.resolve(undefined),

@@ -3,8 +3,8 @@ import { type Server, createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createCertificate } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ALL_NETWORKS, createAddressGuard } from '../deliver/send/guard.ts';
-import { createSender } from '../deliver/send/send.ts';
+import { ALL_NETWORKS, createAddressGuard } from '../deliver/destinations/http/guard.ts';
+import { createHttpSender } from '../deliver/send/httpSender.test-only.ts';
 import { createAptosRest } from '../families/aptos/ingest/rest.ts';
 import { createRpcClient } from '../families/evm/ingest/rpc/createRpcClient.ts';
 import { createAbiSource } from '../families/evm/chains/abiSource.ts';
@@ -52,7 +52,7 @@ describe('a certificate that is not trusted', () => {
   });
 
   test('of a receiver is reported with the fix', async () => {
-    const sender = createSender({
+    const sender = createHttpSender({
       guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }),
       secret: () => 'a streams secret',
       region: () => 'us-east-1',

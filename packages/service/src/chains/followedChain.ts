@@ -1,5 +1,5 @@
 /** Follows one chain of any family, with all components that work on it. */
-import type { AddressGuard } from '../deliver/send/guard.ts';
+import type { AddressGuard } from '../deliver/destinations/http/guard.ts';
 import type { EnrichPool } from '../enrich/enrichPool.ts';
 import { createBackfill } from '../ingest/backfill.ts';
 import { type Duty, type LeaseTerm, createDuty } from '../operate/duty.ts';

@@ -1,7 +1,7 @@
 /** Tests, before a node is added, whether it responds and serves its chain. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { UrlTestResult } from '@sluice/kit/contract';
-import type { AddressGuard } from '../deliver/send/guard.ts';
+import type { AddressGuard } from '../deliver/destinations/http/guard.ts';
 import { type SourceErrorKind, isOfKind } from '../ingest/source.ts';
 import type { AnyProvider } from '../ingest/nodes/anyProvider.ts';
 

@@ -7,7 +7,8 @@ import type { ClaimedDelivery } from '../store/deliveries/contract.ts';
 import { type Leases, STALL_MS } from './leases.ts';
 import { hasCode } from '../base/errors.ts';
 import type { LocalFailure } from './send/localFailure.ts';
-import type { SendResult, SendRequest } from './send/send.ts';
+import type { SendResult } from './destinations/destination.ts';
+import type { SendRequest } from './send/send.ts';
 import type { HostPace } from './hostPace.ts';
 
 export interface AttemptedSend extends SendResult {

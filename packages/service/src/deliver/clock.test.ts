@@ -9,10 +9,10 @@ import { openPostgresStore } from '../store/engine/postgres/postgres.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../store/streams/contract.ts';
 import { takeChain } from '../../test/store/takeChain.ts';
 import { createDeliverer } from './deliver.ts';
-import { ALL_NETWORKS, createAddressGuard } from './send/guard.ts';
+import { ALL_NETWORKS, createAddressGuard } from './destinations/http/guard.ts';
 import { createHostPace } from './hostPace.ts';
 import { createIsolation } from './send/isolation.ts';
-import { createSender } from './send/send.ts';
+import { createHttpSender } from './send/httpSender.test-only.ts';
 import { plain } from '../../test/store/plain.ts';
 
 const HOUR_MS = 3_600_000;
@@ -45,7 +45,10 @@ test.each([1, -1])(
     const signing = { secret: () => 'secret', region: () => 'us-east-1' };
     const deliver = createDeliverer({
       store,
-      sender: createSender({ guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }), ...signing }),
+      sender: createHttpSender({
+        guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }),
+        ...signing,
+      }),
       isolation: createIsolation({ allowCidrs: ALL_NETWORKS, ...signing }),
       log: createLog(() => {}),
       schedule: [1_500, 200, 200],
@@ -53,7 +56,7 @@ test.each([1, -1])(
       onLostLeases: (count) => (lostLeases += count),
       onLostOutcomes: () => {},
       onLocalFailure: () => {},
-      hostPace: createHostPace(undefined),
+      hostPace: createHostPace(undefined, () => undefined),
       openEndpoint: (delivery) => delivery,
       openSecrets: () => [],
     });

@@ -18,10 +18,15 @@ import {
 } from '../store/streams/contract.ts';
 import type { Store } from '../store/store.ts';
 import { type Deliverer, createDeliverer } from './deliver.ts';
-import { type AddressGuard, ALL_NETWORKS, INSECURE_URL, createAddressGuard } from './send/guard.ts';
+import {
+  type AddressGuard,
+  ALL_NETWORKS,
+  INSECURE_URL,
+  createAddressGuard,
+} from './destinations/http/guard.ts';
 import { createHostPace } from './hostPace.ts';
 import { createIsolation } from './send/isolation.ts';
-import { createSender } from './send/send.ts';
+import { createHttpSender } from './send/httpSender.test-only.ts';
 import { plain } from '../../test/store/plain.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-deliver-'));
@@ -65,8 +70,8 @@ async function start(
     store: ledger,
     schedule,
     fastRetryMs,
-    hostPace: createHostPace(maxPerHost),
-    sender: createSender({ guard, ...signing }),
+    hostPace: createHostPace(maxPerHost, (url) => new URL(url).host),
+    sender: createHttpSender({ guard, ...signing }),
     isolation: createIsolation({ allowCidrs: ALL_NETWORKS, ...signing }),
     log: createLog(() => {}),
     onAttempts(deliveries) {

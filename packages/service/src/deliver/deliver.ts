@@ -170,6 +170,7 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
       enter(delivery);
       return attempt(delivery, send);
     },
+    isIsolable: (url) => sender.destinationOf(url).isIsolable,
     failingStreams: () =>
       Object.entries(receivers.taken(toCounts(lanes.loads())))
         .filter(([, n]) => n >= IN_FLIGHT_PER_STREAM)

@@ -2,8 +2,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createHostPace } from './hostPace.ts';
 
+const hostOf = (url: string): string | undefined =>
+  url.startsWith('https:') ? new URL(url).host : undefined;
+
 test('streams of one host share its turns, and other hosts have their own', () => {
-  const pace = createHostPace(10);
+  const pace = createHostPace(10, hostOf);
   expect(pace.take('a', 'https://one.example/a?x=1', 0)).toBe(0);
   expect(pace.take('b', 'https://user@one.example/b', 0)).toBe(100);
   expect(pace.take('c', 'https://two.example/', 0)).toBe(0);
@@ -18,7 +21,7 @@ test('streams of one host share its turns, and other hosts have their own', () =
 });
 
 test('a webhook without a stream takes a turn of its host, or none if it would wait too long', () => {
-  const pace = createHostPace(1);
+  const pace = createHostPace(1, hostOf);
   expect(pace.take('a', 'https://one.example/', 0)).toBe(0);
   expect(pace.takeSoon('https://one.example/', 5_000, 0)).toBe(1_000);
   expect(pace.take('a', 'https://one.example/', 0)).toBe(2_000);
@@ -29,7 +32,7 @@ test('a webhook without a stream takes a turn of its host, or none if it would w
 });
 
 test('without a limit nothing waits', () => {
-  const pace = createHostPace(undefined);
+  const pace = createHostPace(undefined, hostOf);
   for (let n = 0; n < 1_000; n++) expect(pace.take('a', 'https://one.example/', 0)).toBe(0);
   expect(pace.waiting(0)).toEqual([]);
 });
@@ -40,7 +43,7 @@ test('property: no interval has more turns than the pace allows, plus one', () =
       fc.constantFrom(0.5, 1, 7, 1_000),
       fc.array(fc.nat(500), { minLength: 1, maxLength: 60 }),
       (perSecond, gaps) => {
-        const pace = createHostPace(perSecond);
+        const pace = createHostPace(perSecond, hostOf);
         let now = 0;
         const turns = gaps.map((gap, n) => {
           now += gap;

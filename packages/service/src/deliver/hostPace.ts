@@ -2,7 +2,6 @@
  * Limit on the webhooks per second that this process sends to one host, across all streams,
  * including replays and retries. The state is kept in memory only.
  */
-import { readInboxName } from '@sluice/kit/contract';
 
 export interface HostPace {
   /** Takes the next turn for the URL's host; returns the milliseconds until that turn. */
@@ -26,8 +25,14 @@ const AHEAD_MS = 250;
 const MAX_STREAMS = 100_000;
 const MAX_HOSTS = 100_000;
 
-/** @param perSecond undefined for no limit. */
-export function createHostPace(perSecond: number | undefined): HostPace {
+/**
+ * @param perSecond undefined for no limit
+ * @param hostOfUrl returns the host of a webhook URL; undefined if the URL has no limit
+ */
+export function createHostPace(
+  perSecond: number | undefined,
+  hostOfUrl: (url: string) => string | undefined,
+): HostPace {
   if (perSecond === undefined) return { take: () => 0, takeSoon: () => 0, waiting: () => [] };
   const intervalMs = 1000 / perSecond;
   const hostOf = new Map<string, string>();
@@ -46,18 +51,19 @@ export function createHostPace(perSecond: number | undefined): HostPace {
     if (nextAt.size >= MAX_HOSTS) forgetWhoseTurnsAreFree(now);
     return at - now;
   };
-  const isInbox = (url: string): boolean => readInboxName(url) !== undefined;
 
   return {
     take(streamId, url, now = performance.now()) {
-      if (isInbox(url)) return 0;
-      const { host } = new URL(url);
+      const host = hostOfUrl(url);
+      if (host === undefined) return 0;
       if (hostOf.size >= MAX_STREAMS) forgetWhoseTurnsAreFree(now);
       hostOf.set(streamId, host);
       return takeTurn(host, now, Number.POSITIVE_INFINITY)!;
     },
-    takeSoon: (url, mostMs, now = performance.now()) =>
-      isInbox(url) ? 0 : takeTurn(new URL(url).host, now, mostMs),
+    takeSoon(url, mostMs, now = performance.now()) {
+      const host = hostOfUrl(url);
+      return host === undefined ? 0 : takeTurn(host, now, mostMs);
+    },
     waiting: (now = performance.now()) =>
       [...hostOf]
         .filter(([, host]) => (nextAt.get(host) ?? now) > now + AHEAD_MS)

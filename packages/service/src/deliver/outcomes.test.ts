@@ -3,7 +3,6 @@ import type { ClaimedDelivery } from '../store/deliveries/contract.ts';
 import type { AttemptedSend } from './attempt.ts';
 import { createLog } from '../base/log.ts';
 import { createOutcomes, toOutcome } from './outcomes.ts';
-import { INSECURE_URL } from './send/guard.ts';
 
 const RETRIES = { schedule: [1_000, 2_000], fastRetryMs: 10 };
 
@@ -44,6 +43,8 @@ const answered = (status: number | null, more: Partial<AttemptedSend> = {}): Att
   ...more,
 });
 
+const URL_PROBLEM = { urlProblem: 'change the URL' };
+
 test.each<[string, Partial<ClaimedDelivery>, AttemptedSend, string, number]>([
   ['a 2xx', {}, answered(200), 'succeeded', 2_000],
   ['a first failure without a response', { attempts: 0 }, answered(null), 'retry quick', 10],
@@ -54,7 +55,7 @@ test.each<[string, Partial<ClaimedDelivery>, AttemptedSend, string, number]>([
   ['a longer wait that is requested', {}, answered(429, { retryAfterMs: 9_000 }), 'retry', 9_000],
   ['a shorter wait that is requested', {}, answered(429, { retryAfterMs: 5 }), 'retry', 2_000],
   ['a failure after the schedule', { attempts: 2 }, answered(500), 'failed', 0],
-  ['a receiver that is gone', { attempts: 2 }, answered(410), 'retry', 2_000],
+  ['a URL that must change', { attempts: 2 }, answered(410, URL_PROBLEM), 'retry', 2_000],
   ['a wait of the stream', { retryWaitsMs: [70_000, 80_000] }, answered(500), 'retry', 80_000],
   [
     'a first 5xx of its own waits',
@@ -65,11 +66,10 @@ test.each<[string, Partial<ClaimedDelivery>, AttemptedSend, string, number]>([
   ],
   ['a failure after its own waits', { retryWaitsMs: [9] }, answered(500), 'failed', 0],
   ['no retries', { attempts: 0, retryWaitsMs: [] }, answered(500), 'failed', 0],
-  ['gone without retries', { attempts: 0, retryWaitsMs: [] }, answered(410), 'retry', 2_000],
   [
-    'a URL that --https-only rejects',
-    { attempts: 2 },
-    answered(null, { error: INSECURE_URL }),
+    'a URL that must change, without retries',
+    { attempts: 0, retryWaitsMs: [] },
+    answered(410, URL_PROBLEM),
     'retry',
     2_000,
   ],

@@ -8,23 +8,7 @@ import type { Store } from '../store/store.ts';
 import type { AttemptedSend } from './attempt.ts';
 import type { Lanes } from './lanes.ts';
 import type { Leases } from './leases.ts';
-import { INSECURE_URL } from './send/guard.ts';
 import { type RetryOptions, nextWaitMs, retryOptionsOf } from './schedule.ts';
-import { flagOf } from '../config/settings.ts';
-
-const GONE = 410;
-
-/** Returns why nothing can be sent until the webhook URL changes; undefined otherwise. */
-export const whyUrlMustChange = ({
-  status,
-  error,
-}: Pick<AttemptedSend, 'status' | 'error'>): string | undefined => {
-  if (status === GONE) {
-    return 'The receiver returned 410 Gone. Correct the webhook URL, then resume the stream';
-  }
-  if (error !== INSECURE_URL) return undefined;
-  return `The webhook URL starts with http:, and the service was started with ${flagOf('httpsOnly')}. Change it to https:, then resume the stream`;
-};
 
 export function toOutcome(
   delivery: ClaimedDelivery,
@@ -40,7 +24,7 @@ export function toOutcome(
   const ofSchedule = delivery.attempts + 1 - (delivery.fastRetried ? 1 : 0);
   // Probes, and deliveries that fail until the URL changes, are retried even after the schedule
   // ends.
-  const isEndless = whyUrlMustChange(result) !== undefined || delivery.isProbe;
+  const isEndless = result.urlProblem !== undefined || delivery.isProbe;
   const wait = isFastRetry
     ? nextWaitMs([fastRetryMs], 1)
     : (nextWaitMs(schedule, ofSchedule) ??

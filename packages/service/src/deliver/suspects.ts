@@ -1,16 +1,16 @@
 /**
  * Retries deliveries that were in flight each of the last two times the service died. Sends one at
- * a time, in an isolated process (`isolation.ts`) or, for an inbox, in this process.
+ * a time, in an isolated process (`isolation.ts`) or, if only this process can reach the destination, in this one.
  */
 import { createWaker } from '../base/waker.ts';
-import { readInboxName } from '@sluice/kit/contract';
 import { startStopwatch } from './stopwatch.ts';
 import type { Log } from '../base/log.ts';
 import type { ClaimedDelivery } from '../store/deliveries/contract.ts';
 import type { Store } from '../store/store.ts';
 import { type Leases, STALL_MS } from './leases.ts';
 import type { Isolation } from './send/isolation.ts';
-import type { SendResult, SendRequest } from './send/send.ts';
+import type { SendResult } from './destinations/destination.ts';
+import type { SendRequest } from './send/send.ts';
 
 export interface Suspects {
   start(): void;
@@ -32,6 +32,7 @@ export function createSuspects({
   leases,
   leaseMs,
   attempt,
+  isIsolable,
   failingStreams,
 }: {
   store: Store;
@@ -44,6 +45,8 @@ export function createSuspects({
     delivery: ClaimedDelivery,
     send?: (sending: SendRequest) => Promise<SendResult>,
   ): Promise<void>;
+  /** Returns whether an isolated process can send to this webhook URL. */
+  isIsolable(url: string): boolean;
   /** Returns the streams whose deliveries must not be sent now. */
   failingStreams(): string[];
 }): Suspects {
@@ -74,8 +77,7 @@ export function createSuspects({
       leases.abandon(suspect);
       return false;
     }
-    // An inbox can only be reached from this process.
-    const isIsolated = readInboxName(suspect.webhookUrl) === undefined;
+    const isIsolated = isIsolable(suspect.webhookUrl);
     log.warn(`retrying a suspect delivery ${isIsolated ? 'in an isolated process' : 'alone'}`, {
       delivery: suspect.id,
       stream: suspect.streamId,

@@ -1,7 +1,8 @@
 import { TEST_APTOS_WEBHOOK, TEST_WEBHOOK } from '@sluice/kit/contract';
 import { expect, test } from 'vitest';
 import { createHostPace } from './hostPace.ts';
-import type { SendResult, SendRequest } from './send/send.ts';
+import type { SendResult } from './destinations/destination.ts';
+import type { SendRequest } from './send/send.ts';
 import { createTestWebhook } from './testWebhook.ts';
 
 const ENDPOINT = { url: 'https://example.com/hook', headers: { 'x-a': '1' }, secrets: ['s'] };
@@ -23,7 +24,7 @@ function createTester({
         return { error, localFailure } as never;
       },
     },
-    hostPace: createHostPace(maxPerHost),
+    hostPace: createHostPace(maxPerHost, (url) => new URL(url).host),
     maxPerHost,
   });
   return { sent, testWebhook };

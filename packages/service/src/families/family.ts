@@ -7,7 +7,7 @@ import type { FamilyChains } from '../chains/familyChains.ts';
 import type { ChainDependencies } from '../chains/followedChain.ts';
 import type { OpenNode } from '../chains/testNode.ts';
 import type { Config } from '../config/config.ts';
-import type { ReadChainAndPhase } from '../deliver/inbox.ts';
+import type { ReadChainAndPhase } from '../deliver/destinations/inbox/inbox.ts';
 import type { StreamRecord } from '../store/streams/contract.ts';
 
 /** @typeParam Opened what the family adds to an {@link OpenFamily} */

@@ -4,7 +4,7 @@ import type { AppNeeds } from '../api/app.ts';
 import type { ChainDependencies } from '../chains/followedChain.ts';
 import type { OpenNode } from '../chains/testNode.ts';
 import type { Config } from '../config/config.ts';
-import type { ReadChainAndPhase } from '../deliver/inbox.ts';
+import type { ReadChainAndPhase } from '../deliver/destinations/inbox/inbox.ts';
 import type { StreamOfFamily, StreamRecord } from '../store/streams/contract.ts';
 import { APTOS } from './aptos/aptos.ts';
 import { EVM } from './evm/evm.ts';

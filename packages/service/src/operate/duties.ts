@@ -1,7 +1,7 @@
 /** Creates the tasks for housekeeping and alerts, each of which runs in one process at a time. */
 import type { Log } from '../base/log.ts';
 import type { Config } from '../config/config.ts';
-import type { ClientCertificate } from '../deliver/send/clientCertificate.ts';
+import type { ClientCertificate } from '../deliver/destinations/http/clientCertificate.ts';
 import type { Senders } from '../deliver/send/senders.ts';
 import type { AddedUrls } from '../secrets/addedUrls.ts';
 import type { Store } from '../store/store.ts';

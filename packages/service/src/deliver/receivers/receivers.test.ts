@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createLog } from '../../base/log.ts';
 import { IN_FLIGHT_PER_STREAM } from '../capacity.ts';
-import type { SendResult } from '../send/send.ts';
+import type { SendResult } from '../destinations/destination.ts';
 import { createReceivers } from './receivers.ts';
 
 function open({ waiting = [] as string[] } = {}) {
@@ -67,10 +67,10 @@ test('a local failure does not count against the receiver', async () => {
   expect(receivers.taken({})).toEqual({});
 });
 
-test('a stream goes into error when its receiver is gone, and a probe recovers it', async () => {
+test('a stream goes into error when its URL must change, and a probe recovers it', async () => {
   const { receivers, judge, changes } = open();
-  await judge('stream', 410);
-  expect(changes).toEqual([expect.stringMatching(/^fail stream: .*410 Gone/), 'room']);
+  await judge('stream', 410, { urlProblem: 'the receiver is gone' });
+  expect(changes).toEqual(['fail stream: the receiver is gone', 'room']);
   // Probes of a stream in `error` already check its receiver, so no circuit breaker is needed.
   expect(receivers.taken({})).toEqual({});
   await judge('stream', 200, {}, true);

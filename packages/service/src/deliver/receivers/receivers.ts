@@ -7,8 +7,7 @@ import type { ClaimedDelivery } from '../../store/deliveries/contract.ts';
 import type { Store } from '../../store/store.ts';
 import type { HostPace } from '../hostPace.ts';
 import { IN_FLIGHT_PER_STREAM } from '../capacity.ts';
-import { whyUrlMustChange } from '../outcomes.ts';
-import type { SendResult } from '../send/send.ts';
+import type { SendResult } from '../destinations/destination.ts';
 import { type Breaker, type BreakerState, createBreaker } from './breaker.ts';
 import { createBackOffs } from './backOffs.ts';
 import { createCertificates } from './certificates.ts';
@@ -74,7 +73,7 @@ export function createReceivers({
     result: SendResult,
   ): Promise<void> => {
     const reason =
-      whyUrlMustChange(result) ?? `Success rate below 70; the last attempt failed: ${result.error}`;
+      result.urlProblem ?? `Success rate below 70; the last attempt failed: ${result.error}`;
     if ((await store.failStream(streamId, reason)) === undefined) return;
     log.warn('stream in error', { stream: streamId, delivery: id, reason });
     // Probes of a stream in `error` already check its receiver, so no circuit breaker is needed.
@@ -118,7 +117,7 @@ export function createReceivers({
       void backOffs.note(streamId, breakers.get(streamId));
       try {
         if (succeeded && isProbe) await recover(delivery);
-        else if (exhausted || whyUrlMustChange(result) !== undefined) await fail(delivery, result);
+        else if (exhausted || result.urlProblem !== undefined) await fail(delivery, result);
       } catch (error) {
         log.error('failed to change the status of a stream', {
           stream: streamId,

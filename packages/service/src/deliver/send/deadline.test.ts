@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { afterAll, expect, test, vi } from 'vitest';
 import { startDeadline } from './deadline.ts';
-import { ALL_NETWORKS, createAddressGuard } from './guard.ts';
-import { createSender } from './send.ts';
+import { ALL_NETWORKS, createAddressGuard } from '../destinations/http/guard.ts';
+import { createHttpSender } from './httpSender.test-only.ts';
 
 const TIMEOUT_MS = 300;
 
@@ -24,7 +24,7 @@ const receiver = new Worker(
   { eval: true },
 );
 const [port] = (await once(receiver, 'message')) as [number];
-const sender = createSender({
+const sender = createHttpSender({
   guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }),
   secret: () => 'secret',
   region: () => 'us-east-1',

@@ -2,7 +2,8 @@
  * Entry point of the child process that `isolation.ts` starts. Sends the deliveries that it
  * receives, and exits when its parent disconnects.
  */
-import { createAddressGuard } from './guard.ts';
+import { createAddressGuard } from '../destinations/http/guard.ts';
+import { createHttp } from '../destinations/http/http.ts';
 import {
   type SendJob,
   type IsolatedSetup,
@@ -11,17 +12,23 @@ import {
 } from './isolation.ts';
 import { createSender } from './send.ts';
 
-const { allowCidrs, httpsOnly, ...setup } = JSON.parse(
+const { allowCidrs, httpsOnly, egressProxy, ...limits } = JSON.parse(
   process.env[SETUP_VARIABLE]!,
 ) as IsolatedSetup;
 let sendJob: SendJob | undefined;
 const sender = createSender({
-  guard: createAddressGuard({ allowCidrs, httpsOnly }),
+  destinations: [
+    createHttp({
+      guard: createAddressGuard({ allowCidrs, httpsOnly }),
+      egressProxy,
+      timeoutMs: limits.timeoutMs,
+      clientCertificate: { read: () => sendJob!.clientCertificate },
+    }),
+  ],
   secret: () => sendJob!.secret,
   region: () => sendJob!.region,
   privateKeys: () => sendJob!.privateKeys,
-  clientCertificate: { read: () => sendJob!.clientCertificate },
-  ...setup,
+  ...limits,
 });
 const report = (message: SenderReport): void => void process.send!(message);
 

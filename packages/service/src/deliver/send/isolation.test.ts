@@ -3,7 +3,7 @@ import { TEST_WEBHOOK } from '@sluice/kit/contract';
 import { createKeyPair } from '@sluice/kit/testing';
 import { type WebhookSink, startWebhookSink } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { ALL_NETWORKS } from './guard.ts';
+import { ALL_NETWORKS } from '../destinations/http/guard.ts';
 import { type Isolation, type IsolationOptions, createIsolation } from './isolation.ts';
 import type { SendRequest } from './send.ts';
 

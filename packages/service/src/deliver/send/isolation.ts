@@ -6,9 +6,11 @@
 import { InternalError } from '../../base/errors.ts';
 import { type ChildProcess, fork } from 'node:child_process';
 import { extname } from 'node:path';
-import type { CertifiedKey } from './clientCertificate.ts';
+import type { CertifiedKey } from '../destinations/http/clientCertificate.ts';
 import { startDeadline } from './deadline.ts';
-import type { SendResult, SenderOptions, SendRequest } from './send.ts';
+import type { SendResult } from '../destinations/destination.ts';
+import type { HttpOptions } from '../destinations/http/http.ts';
+import type { SenderOptions, SendRequest } from './send.ts';
 
 export interface Isolation {
   /** Resolves when the process is ready for work; rejects if it cannot be started. */
@@ -56,7 +58,8 @@ export type SenderReport = 'ready' | 'taken' | SendResult;
 export interface IsolationOptions
   extends
     IsolatedSetup,
-    Pick<SenderOptions, 'secret' | 'region' | 'privateKeys' | 'clientCertificate'> {
+    Pick<SenderOptions, 'secret' | 'region' | 'privateKeys'>,
+    Pick<HttpOptions, 'clientCertificate'> {
   /** Maximum heap of the process in MiB. Default: 512, far more than any webhook needs. */
   heapMib?: number;
 }

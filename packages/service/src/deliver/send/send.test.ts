@@ -5,8 +5,9 @@ import { type WebhookSink, startWebhookSink } from '@sluice/testkit';
 import { verifySignature } from '@sluice/kit';
 import { signStandardWebhook, signWebhook } from '@sluice/kit/contract';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { ALL_NETWORKS, createAddressGuard } from './guard.ts';
-import { type Sender, createSender } from './send.ts';
+import { ALL_NETWORKS, createAddressGuard } from '../destinations/http/guard.ts';
+import { createHttpSender } from './httpSender.test-only.ts';
+import type { Sender } from './send.ts';
 
 const SECRET = 'a streams secret';
 let sink: WebhookSink;
@@ -14,7 +15,7 @@ let sender: Sender;
 
 beforeAll(async () => {
   sink = await startWebhookSink();
-  sender = createSender({
+  sender = createHttpSender({
     guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }),
     secret: () => SECRET,
     region: () => 'us-east-1',
@@ -41,7 +42,7 @@ const send = (path = '/hook', body = '{"tag":"é ☕"}') =>
   });
 
 test('an attempt ends at the maximum of the service, whatever its stream sets', async () => {
-  const bounded = createSender({
+  const bounded = createHttpSender({
     guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }),
     secret: () => SECRET,
     region: () => 'us-east-1',
@@ -90,7 +91,7 @@ async function startProxy(status = 200) {
 
 describe('through a proxy', () => {
   const sendThrough = async (egressProxy: string, url: string, allowCidrs: readonly string[]) => {
-    const proxied = createSender({
+    const proxied = createHttpSender({
       guard: createAddressGuard({ allowCidrs }),
       secret: () => SECRET,
       region: () => 'us-east-1',
@@ -157,7 +158,7 @@ describe('through a proxy', () => {
       .listen(0, '127.0.0.1');
     await once(proxy, 'listening');
     const { port } = proxy.address() as AddressInfo;
-    const proxied = createSender({
+    const proxied = createHttpSender({
       guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }),
       secret: () => SECRET,
       region: () => 'us-east-1',
@@ -342,7 +343,7 @@ describe('an attempt', () => {
   });
 
   test('is not made to an address that the guard rejects', async () => {
-    const guarded = createSender({
+    const guarded = createHttpSender({
       guard: createAddressGuard({ allowCidrs: [] }),
       secret: () => SECRET,
       region: () => 'us-east-1',

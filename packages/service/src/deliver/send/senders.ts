@@ -6,15 +6,16 @@ import type { Config } from '../../config/config.ts';
 import type { KeyPairs } from '../../secrets/keyPairs.ts';
 import type { AccountSettings } from '../../secrets/settings.ts';
 import type { Store } from '../../store/store.ts';
-import type { ClientCertificate } from './clientCertificate.ts';
+import type { ClientCertificate } from '../destinations/http/clientCertificate.ts';
 import { createHostPace } from '../hostPace.ts';
-import { type ReadChainAndPhase, createInbox } from '../inbox.ts';
+import { type ReadChainAndPhase, createInbox } from '../destinations/inbox/inbox.ts';
 import {
   type AddressGuardOptions,
   ALL_NETWORKS,
   METADATA_NETWORKS,
   createAddressGuard,
-} from './guard.ts';
+} from '../destinations/http/guard.ts';
+import { createHttp } from '../destinations/http/http.ts';
 import { createIsolation } from './isolation.ts';
 import { createSender } from './send.ts';
 
@@ -49,29 +50,51 @@ export function createSenders(
   const { egressProxy, httpsOnly } = config;
   const allowCidrs = config.allowPrivateEndpoints ? ALL_NETWORKS : config.allowCidrs;
   const guard = createAddressGuard({ allowCidrs, httpsOnly, onBlocked });
-  const common = {
+  const signing = {
     secret: () => settings.read().secretKey,
     region: () => settings.read().region,
     privateKeys: keyPairs.privateKeys,
-    clientCertificate,
   };
-  const inbox = createInbox({ store, secret: common.secret, readChainAndPhase });
-  const outgoing = { egressProxy, maxTimeoutMs: config.maxTimeoutSeconds * 1_000 };
-  const createWebhookSender = () => createSender({ guard, inbox, ...outgoing, ...common });
+  const maxTimeoutMs = config.maxTimeoutSeconds * 1_000;
+  const createGuarded = () => createHttp({ guard, clientCertificate, egressProxy });
+  const sender = createSender({
+    destinations: [
+      createInbox({ store, secret: signing.secret, readChainAndPhase }),
+      createGuarded(),
+    ],
+    maxTimeoutMs,
+    ...signing,
+  });
   return {
     guard,
     /** Guard for the addresses of nodes that were added while the service ran. */
     nodeGuard: createAddressGuard({ allowCidrs, denyCidrs: METADATA_NETWORKS, onBlocked }),
-    hostPace: createHostPace(config.maxPerHost),
-    sender: createWebhookSender(),
-    createIsolation: () => createIsolation({ allowCidrs, httpsOnly, ...outgoing, ...common }),
+    hostPace: createHostPace(config.maxPerHost, (url) => sender.destinationOf(url).hostOf(url)),
+    sender,
+    createIsolation: () =>
+      createIsolation({
+        allowCidrs,
+        httpsOnly,
+        egressProxy,
+        clientCertificate,
+        maxTimeoutMs,
+        ...signing,
+      }),
     /**
      * @param isAdded whether the URL was added while the service ran; if not, it was configured by
      * the operator and may be private
      */
     createAlertSender: (isAdded: boolean) =>
       isAdded
-        ? createWebhookSender()
-        : createSender({ guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }), ...common }),
+        ? createSender({ destinations: [createGuarded()], maxTimeoutMs, ...signing })
+        : createSender({
+            destinations: [
+              createHttp({
+                guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }),
+                clientCertificate,
+              }),
+            ],
+            ...signing,
+          }),
   };
 }

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { type Alert, unwrapAlert } from '@sluice/kit';
 import { type Postgres, type WebhookSink, startPostgres, startWebhookSink } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { ALL_NETWORKS, createAddressGuard } from '../../deliver/send/guard.ts';
-import { createSender } from '../../deliver/send/send.ts';
+import { ALL_NETWORKS, createAddressGuard } from '../../deliver/destinations/http/guard.ts';
+import { createHttpSender } from '../../deliver/send/httpSender.test-only.ts';
 import type { LeaseTerm } from '../duty.ts';
 import { type NotifierOptions, startNotifier } from './alerts.ts';
 import { createLog } from '../../base/log.ts';
@@ -52,7 +52,7 @@ function start(timing: NotifierOptions['timing'] = {}): void {
     receiver: '',
     url: `${sink.url}/alerts`,
     store,
-    sender: createSender({
+    sender: createHttpSender({
       guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }),
       secret: () => 'secret',
       region: () => 'us-east-1',

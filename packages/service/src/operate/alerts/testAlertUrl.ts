@@ -1,7 +1,7 @@
 /** Sends a test alert, so that the operator can check a URL before adding it. */
 import { randomUUID } from 'node:crypto';
 import type { Alert, UrlTestResult } from '@sluice/kit/contract';
-import type { AddressGuard } from '../../deliver/send/guard.ts';
+import type { AddressGuard } from '../../deliver/destinations/http/guard.ts';
 import type { Sender } from '../../deliver/send/send.ts';
 
 export type TestAlertUrl = (url: string) => Promise<UrlTestResult>;

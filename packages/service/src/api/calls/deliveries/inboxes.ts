@@ -1,7 +1,7 @@
 /** Calls for inboxes: the responses that they send and the requests that they received. */
 import { DEFAULT_INBOX_RESPONSE } from '@sluice/kit/contract';
 import type { Store } from '../../../store/store.ts';
-import { TOO_MANY_INBOXES } from '../../../deliver/inbox.ts';
+import { TOO_MANY_INBOXES } from '../../../deliver/destinations/inbox/inbox.ts';
 import { HttpError, notFound } from '../../httpErrors.ts';
 import type { Handlers } from '../../handlers.ts';
 import { fromCursor, toCursor } from '../../pages.ts';

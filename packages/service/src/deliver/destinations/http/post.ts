@@ -3,11 +3,11 @@
  * so the promise never rejects.
  */
 import type { Dispatcher } from 'undici';
-import { describeError } from '../../base/log.ts';
-import { startStopwatch } from '../stopwatch.ts';
-import { STALL_MS, startDeadline } from './deadline.ts';
+import { describeError } from '../../../base/log.ts';
+import { startStopwatch } from '../../stopwatch.ts';
+import { STALL_MS, startDeadline } from '../../send/deadline.ts';
 import { type StatusLine, watchStatusLine } from './statusLine.ts';
-import { type LocalFailure, readLocalFailure } from './localFailure.ts';
+import { type LocalFailure, readLocalFailure } from '../../send/localFailure.ts';
 import type { ConnectionAttempt, Connections } from './connections.ts';
 
 export interface PostResult {

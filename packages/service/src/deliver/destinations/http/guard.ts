@@ -7,11 +7,11 @@
 import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
-import { createCidrList, toPlainAddress } from '../../base/cidr.ts';
+import { createCidrList, toPlainAddress } from '../../../base/cidr.ts';
 import type { CertifiedKey } from './clientCertificate.ts';
-import { startDeadline } from './deadline.ts';
+import { startDeadline } from '../../send/deadline.ts';
 import { LOOKUP_TIMEOUT_MS, type ResolveName, lookupTimeout, resolveName } from './resolveName.ts';
-import { flagOf } from '../../config/settings.ts';
+import { flagOf } from '../../../config/settings.ts';
 
 export interface AddressGuard {
   /**

@@ -1,5 +1,5 @@
 /** Describes how an attempt reached its receiver. */
-import type { AttemptTransport } from '../../store/deliveries/contract.ts';
+import type { AttemptTransport } from '../../../store/deliveries/contract.ts';
 import type { ShownCertificate } from './certificate.ts';
 import type { PostResult } from './post.ts';
 

@@ -2,9 +2,9 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { type ReceiverCertificate, cutText } from '@sluice/kit/contract';
-import { findCertificateFault } from '../../base/certificateErrors.ts';
-import { cleanLine } from '../../base/foreignText.ts';
-import { flagOf } from '../../config/settings.ts';
+import { findCertificateFault } from '../../../base/certificateErrors.ts';
+import { cleanLine } from '../../../base/foreignText.ts';
+import { flagOf } from '../../../config/settings.ts';
 
 /** A certificate without `expiresSoon`, which depends on the current time. */
 export type ShownCertificate = Omit<ReceiverCertificate, 'expiresSoon'>;

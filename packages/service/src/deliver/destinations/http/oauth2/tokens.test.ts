@@ -7,8 +7,9 @@ import { type WebhookSink, createCertificate, startWebhookSink } from '@sluice/t
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { ALL_NETWORKS, createAddressGuard } from '../guard.ts';
-import { createIsolation } from '../isolation.ts';
-import { type Sender, type SenderOptions, createSender } from '../send.ts';
+import { createIsolation } from '../../../send/isolation.ts';
+import { createHttpSender } from '../../../send/httpSender.test-only.ts';
+import type { Sender } from '../../../send/send.ts';
 import { createTokens } from './tokens.ts';
 
 const CLIENT_SECRET = 'p+s:s%20 word';
@@ -46,8 +47,10 @@ const tokenServer = createServer((request, response) => {
   });
 });
 
-const createOther = (options: Partial<SenderOptions> = {}): Sender =>
-  createSender({
+type Options = Partial<Parameters<typeof createHttpSender>[0]>;
+
+const createOther = (options: Options = {}): Sender =>
+  createHttpSender({
     guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }),
     secret: () => 'a streams secret',
     region: () => 'us-east-1',
@@ -74,7 +77,7 @@ afterAll(async () => {
   await sink.close();
 });
 
-function start(options?: Partial<SenderOptions>): void {
+function start(options?: Options): void {
   respond = (response) => issue(response);
   sender = createOther(options);
 }
@@ -354,23 +357,14 @@ test('the token client uses the egress proxy and the client certificate', async 
   }
 });
 
-test('the token client hides the token in a response that repeats it, and sends none to an inbox', async () => {
-  const received: Record<string, string>[] = [];
-  start({
-    inbox(_, { headers }) {
-      received.push(headers);
-      return Promise.resolve({ status: 200, body: '' });
-    },
-  });
+test('the token client hides the token in a response that repeats it', async () => {
+  start();
   sink.respond({ status: 200, body: 'got Bearer token-1' });
   expect((await send()).responseBody).toBe('got Bearer ***');
   // A response that is cut within the token.
   respond = json({ access_token: 'a-token-of-the-receiver' });
   sink.respond({ status: 200, body: `${'.'.repeat(4096 - 20)}a-token-of-the-receiver` });
   expect((await send('cut')).responseBody).toMatch(/\.\*\*\*$/);
-  await send('stream', {}, 'sluice://inbox/a');
-  expect(received).toHaveLength(1);
-  expect(received[0]).not.toHaveProperty('authorization');
 });
 
 test('the token client works in an isolated sender', async () => {

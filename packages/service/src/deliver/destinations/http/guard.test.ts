@@ -17,7 +17,7 @@ import {
   createAddressGuard,
   isPublicAddress,
 } from './guard.ts';
-import { createSender } from './send.ts';
+import { createHttpSender } from '../../send/httpSender.test-only.ts';
 
 const PUBLIC = '93.184.216.34';
 
@@ -149,7 +149,7 @@ const resolve = async (name: string): Promise<LookupAddress[]> => {
 
 const guard = createAddressGuard({ allowCidrs: [], resolve });
 const createTestSender = (of: typeof guard) =>
-  createSender({ guard: of, secret: () => 's', region: () => 'us-east-1', timeoutMs: 3_000 });
+  createHttpSender({ guard: of, secret: () => 's', region: () => 'us-east-1', timeoutMs: 3_000 });
 
 async function sendTo(url: string, of = guard) {
   const sender = createTestSender(of);

@@ -7,7 +7,8 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { type CertifiedKey, createCertificate } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ALL_NETWORKS, createAddressGuard } from './guard.ts';
-import { type Sender, createSender } from './send.ts';
+import { createHttpSender } from '../../send/httpSender.test-only.ts';
+import type { Sender } from '../../send/send.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const NOW = Math.floor(Date.now() / 1000) * 1000;
@@ -43,7 +44,7 @@ beforeAll(() => {
     if (hostname === HOST) return [{ address: '127.0.0.1', family: 4 }];
     throw Object.assign(new Error(`ENOTFOUND ${hostname}`), { code: 'ENOTFOUND' });
   };
-  sender = createSender({
+  sender = createHttpSender({
     guard: createAddressGuard({ allowCidrs: ALL_NETWORKS, resolve }),
     secret: () => 'secret',
     region: () => 'us-east-1',
@@ -189,7 +190,7 @@ describe('the timing of an attempt', () => {
       client.once('data', () => client.pipe(target));
       target.pipe(client);
     });
-    const tunnelled = createSender({
+    const tunnelled = createHttpSender({
       guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }),
       secret: () => 'secret',
       region: () => 'us-east-1',

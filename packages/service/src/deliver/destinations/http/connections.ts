@@ -5,7 +5,7 @@
 import { Socket, isIP } from 'node:net';
 import type { Dispatcher, buildConnector } from 'undici';
 import type { AttemptTimings } from '@sluice/kit/contract';
-import { startDeadline } from './deadline.ts';
+import { startDeadline } from '../../send/deadline.ts';
 import {
   type ShownCertificate,
   explainAlert,

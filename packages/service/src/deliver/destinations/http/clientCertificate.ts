@@ -4,10 +4,10 @@
  */
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
-import { configError } from '../../config/configError.ts';
-import { type Log, describeError } from '../../base/log.ts';
-import { flagOf } from '../../config/settings.ts';
-import { readRegularFile } from '../../base/regularFile.ts';
+import { configError } from '../../../config/configError.ts';
+import { type Log, describeError } from '../../../base/log.ts';
+import { flagOf } from '../../../config/settings.ts';
+import { readRegularFile } from '../../../base/regularFile.ts';
 
 /** A certificate chain and its private key, in PEM. */
 export interface CertifiedKey {

@@ -12,7 +12,7 @@ import { Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { isIP, isIPv4 } from 'node:net';
 import { promisify } from 'node:util';
-import { startDeadline } from './deadline.ts';
+import { startDeadline } from '../../send/deadline.ts';
 
 export type ResolveName = (hostname: string, options: LookupOptions) => Promise<LookupAddress[]>;
 

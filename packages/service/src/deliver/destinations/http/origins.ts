@@ -45,7 +45,7 @@ interface Origin {
   certificate: ShownCertificate | null;
 }
 
-export const IDLE_MS = 60_000;
+const IDLE_MS = 60_000;
 /** The share of the timeout in which a proxy must open its tunnel: 10 s by default. */
 const TUNNEL_SHARE = 2 / 3;
 

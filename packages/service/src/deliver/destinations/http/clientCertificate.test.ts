@@ -11,12 +11,12 @@ import { type TLSSocket, getCACertificates, setDefaultCACertificates } from 'nod
 import { createClient, unwrapAlert } from '@sluice/kit';
 import { createCertificate, startWebhookSink } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Log } from '../../base/log.ts';
-import { startService } from '../../service.ts';
+import type { Log } from '../../../base/log.ts';
+import { startService } from '../../../service.ts';
 import { type ClientCertificate, openClientCertificate } from './clientCertificate.ts';
 import { ALL_NETWORKS, createAddressGuard } from './guard.ts';
-import { createIsolation } from './isolation.ts';
-import { createSender } from './send.ts';
+import { createIsolation } from '../../send/isolation.ts';
+import { createHttpSender } from '../../send/httpSender.test-only.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const CHECK_MS = 20;
@@ -108,7 +108,7 @@ function open(given: Partial<typeof files> = files): ClientCertificate {
 
 function createSenderWith(clientCertificate?: ClientCertificate, egressProxy?: string) {
   const guard = createAddressGuard({ allowCidrs: ALL_NETWORKS });
-  const sender = createSender({
+  const sender = createHttpSender({
     guard,
     clientCertificate,
     egressProxy,

@@ -3,7 +3,8 @@ import { type AddressInfo, type Server, type Socket, createServer } from 'node:n
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ALL_NETWORKS, createAddressGuard } from './guard.ts';
-import { type Sender, createSender } from './send.ts';
+import { createHttpSender } from '../../send/httpSender.test-only.ts';
+import type { Sender } from '../../send/send.ts';
 
 let server: Server;
 let sender: Sender;
@@ -24,7 +25,7 @@ beforeEach(async () => {
     });
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  sender = createSender({
+  sender = createHttpSender({
     guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }),
     secret: () => 'a streams secret',
     region: () => 'us-east-1',
