@@ -61,9 +61,16 @@ export function createExplainHandler(needs: ExplainHandlerNeeds) {
         (its[0] && { label: its[0].label, origin: its.map(({ origin }) => origin).join(', ') })
       );
     };
+    const read = await Promise.all(
+      needs
+        .chains()
+        .filter(({ id }) => familyOf(id) === family)
+        .map(({ id }) => needs.callsOf(id)?.explainValues('newest', address)),
+    );
     const verdicts: StreamVerdict[] = [];
     for await (const stream of eachStream(store, family)) {
-      verdicts.push(toWatchVerdict(stream, watchOf(stream)));
+      const values = read.flatMap((byStream) => byStream?.get(stream.id) ?? []);
+      verdicts.push(toWatchVerdict(stream, watchOf(stream), values));
     }
     const watching = verdicts.filter(({ verdict }) => verdict === 'watched').length;
     return {

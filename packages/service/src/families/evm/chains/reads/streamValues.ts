@@ -1,0 +1,69 @@
+/** Lists the values that streams read, and the decimals of their units. */
+import type { Token } from '../../../../store/enrichment/contract.ts';
+import type { BlockRef } from '../../../../store/blocks/contract.ts';
+import type { EvmStreamRecord } from '../../../../store/streams/contract.ts';
+import { FilterError } from '../../match/filter.ts';
+import {
+  type CompiledReads,
+  type ReadValue,
+  MAX_READ_VALUES,
+  compileReads,
+} from './compileReads.ts';
+
+export interface StreamValues {
+  /** Returns the values of a stream by key, each once. */
+  list(record: EvmStreamRecord): Promise<Map<string, ReadValue>>;
+  /** Returns the decimals of a value; null if its token reports none. */
+  decimalsOf(block: BlockRef, read: ReadValue): Promise<number | null>;
+}
+
+/** Reads of streams, compiled once for each version of their options. */
+const compiled = new WeakMap<EvmStreamRecord['options'], CompiledReads>();
+
+function readsOf({ options }: EvmStreamRecord): CompiledReads {
+  let own = compiled.get(options);
+  if (own === undefined) {
+    own = compileStored(options);
+    compiled.set(options, own);
+  }
+  return own;
+}
+
+/**
+ * Compiles the reads of a stream, which are validated on save. If they fail to compile, the stream
+ * reads nothing, and other streams are not affected.
+ */
+function compileStored(options: EvmStreamRecord['options']): CompiledReads {
+  try {
+    return compileReads(options);
+  } catch (error) {
+    if (!(error instanceof FilterError)) throw error;
+    return { fixed: [], ofAddress: [] };
+  }
+}
+
+export function createStreamValues({
+  readToken,
+  addressesOf,
+}: {
+  /** Reads the metadata of a token; undefined if the nodes refused to provide it. */
+  readToken(block: BlockRef, address: string): Promise<Token | undefined>;
+  /**
+   * Returns the addresses that a stream watches, in lowercase; `many` if there are more than `most`.
+   */
+  addressesOf(record: EvmStreamRecord, most: number): Promise<readonly string[] | 'many'>;
+}): StreamValues {
+  return {
+    async list(record) {
+      const { fixed, ofAddress } = readsOf(record);
+      const addresses = ofAddress.length === 0 ? [] : await addressesOf(record, MAX_READ_VALUES);
+      const balances =
+        addresses === 'many' ? [] : ofAddress.flatMap((of) => addresses.map((each) => of(each)));
+      return new Map([...fixed, ...balances].map((read) => [read.key, read]));
+    },
+    decimalsOf: async (block, read) =>
+      read.token === undefined
+        ? read.decimals
+        : ((await readToken(block, read.token))?.decimals ?? null),
+  };
+}
