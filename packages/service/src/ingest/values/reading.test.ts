@@ -3,7 +3,13 @@ import { createLog } from '../../base/log.ts';
 import { until } from '@sluice/testkit';
 import { type ReadValues, createValueReading } from './reading.ts';
 
-const NOTHING: ReadValues<object> = { results: [], forgotten: [], lacking: [], sent: new Map() };
+const NOTHING: ReadValues<object> = {
+  results: [],
+  forgotten: [],
+  lacking: [],
+  sent: new Map(),
+  problems: new Map(),
+};
 const PENDING = {
   chain: '0x1',
   block: { number: 2, hash: '0x2', parentHash: '0x1', timestamp: 2 },

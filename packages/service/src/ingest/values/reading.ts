@@ -19,6 +19,8 @@ export interface ReadValues<Sent> {
   lacking: readonly string[];
   /** The values whose condition holds, by stream. */
   sent: ReadonlyMap<string, readonly Sent[]>;
+  /** Why values of streams are not read at all, by stream. */
+  problems: ReadonlyMap<string, string>;
 }
 
 /**
@@ -106,8 +108,8 @@ export function createValueReading<Stream extends { id: string }, Sent>({
     return tries.count;
   };
 
-  const reportFailing = (known: KnownReads): void => {
-    const found: Record<string, string> = {};
+  const reportFailing = (known: KnownReads, problems: ReadValues<Sent>['problems']): void => {
+    const found: Record<string, string> = Object.fromEntries([...problems].slice(0, MAX_REPORTED));
     for (const { streamId, newest } of known.all()) {
       if (newest.error === null || Object.keys(found).length === MAX_REPORTED) continue;
       found[streamId] ??= newest.error;
@@ -139,13 +141,19 @@ export function createValueReading<Stream extends { id: string }, Sent>({
     const isLastTry = count >= TRIES;
     const values: ReadValues<Sent> | undefined =
       pending.pending > MAX_PENDING
-        ? { results: [], forgotten: [], lacking: streams.map(({ id }) => id), sent: new Map() }
+        ? {
+            results: [],
+            forgotten: [],
+            lacking: streams.map(({ id }) => id),
+            sent: new Map(),
+            problems: new Map(),
+          }
         : await readState({ streams, pending, known }, isLastTry);
     if (values === undefined) {
       kept = { hash: pending.block.parentHash, revision, known };
       return pause(Math.min(retryMs * 2 ** count, RETRY_MAX_MS));
     }
-    const { results, forgotten, lacking, sent } = values;
+    const { results, forgotten, lacking, sent, problems } = values;
     if (lacking.length > 0) {
       log.warn('no node has the state of a block', {
         chain,
@@ -167,7 +175,7 @@ export function createValueReading<Stream extends { id: string }, Sent>({
     if (!isRead) return pause(retryMs);
     known.add(pending.block, results, forgotten);
     kept = { hash: pending.block.hash, revision, known };
-    reportFailing(known);
+    reportFailing(known, problems);
   };
 
   const run = async (): Promise<void> => {

@@ -16,12 +16,12 @@ import { isToken } from '../../../enrich/tokenCache.ts';
 import { findContract, readImplementation } from './contracts.ts';
 import { createNameReader } from './names.ts';
 import type { EvmMatching } from './matching.ts';
+import { listWatched } from './reads/watchedAddresses.ts';
 import { createReadState } from './reads/readState.ts';
 import { type StreamValues, createStreamValues } from './reads/streamValues.ts';
 import { createTryReads } from './reads/tryReads.ts';
 import { createValueExplainer } from './reads/valueExplainer.ts';
 import { takesReads } from '../match/reads.ts';
-import { listAddresses } from '../../../chains/searchStreams.ts';
 import { flagOf } from '../../../config/settings.ts';
 
 /** ID of the known chain that is not public: the default of anvil and Hardhat. */
@@ -83,9 +83,9 @@ export function followEvm(
   const valuesOf = (addresses?: readonly string[]): StreamValues =>
     createStreamValues({
       readToken: enrich.readToken,
-      addressesOf: async ({ id }, most) => {
-        if (addresses === undefined) return listAddresses(store, id, most);
-        return addresses.length > most ? 'many' : addresses;
+      addressesOf: async (record, limits) => {
+        if (addresses === undefined) return listWatched(store, chain, record, limits);
+        return addresses.length > limits.most ? 'many' : addresses;
       },
     });
   const values = valuesOf();

@@ -34,9 +34,11 @@ export function createReadState({
     const { block, after } = pending;
     const due: DueRead[] = [];
     const forgotten: ReadRef[] = [];
+    const problems = new Map<string, string>();
     for (const record of streams) {
       const { id: streamId } = record;
-      const wanted = await values.list(record);
+      const { reads: wanted, problem } = await values.list(record, block.number);
+      if (problem !== undefined) problems.set(streamId, problem);
       for (const [key, read] of wanted) {
         const its = known.find(streamId, key);
         if (isReadNow(read, its, pending)) due.push({ streamId, read, known: its });
@@ -79,7 +81,7 @@ export function createReadState({
         after: toWebhookValue(block.number, result.value),
       });
     }
-    return { results, forgotten, lacking: [...lacking], sent };
+    return { results, forgotten, lacking: [...lacking], sent, problems };
   };
 }
 

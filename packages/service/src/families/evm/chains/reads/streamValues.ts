@@ -10,12 +10,21 @@ import {
   compileReads,
 } from './compileReads.ts';
 
+export interface ListedValues {
+  /** The values by key, each once. */
+  reads: Map<string, ReadValue>;
+  /** Why the balances of its addresses are not among them; undefined if they are. */
+  problem: string | undefined;
+}
+
 export interface StreamValues {
-  /** Returns the values of a stream by key, each once. */
-  list(record: EvmStreamRecord): Promise<Map<string, ReadValue>>;
+  /** Returns the values of a stream in the state of a block. */
+  list(record: EvmStreamRecord, blockNumber: number): Promise<ListedValues>;
   /** Returns the decimals of a value; null if its token reports none. */
   decimalsOf(block: BlockRef, read: ReadValue): Promise<number | null>;
 }
+
+const TOO_MANY = `its addresses, with the children of its factories, have more than ${MAX_READ_VALUES} values: list addresses in of`;
 
 /** Reads of streams, compiled once for each version of their options. */
 const compiled = new WeakMap<EvmStreamRecord['options'], CompiledReads>();
@@ -49,17 +58,25 @@ export function createStreamValues({
   /** Reads the metadata of a token; undefined if the nodes refused to provide it. */
   readToken(block: BlockRef, address: string): Promise<Token | undefined>;
   /**
-   * Returns the addresses that a stream watches, in lowercase; `many` if there are more than `most`.
+   * Returns the addresses that a stream watches up to a block, in lowercase; `many` if there are
+   * more than `most`.
    */
-  addressesOf(record: EvmStreamRecord, most: number): Promise<readonly string[] | 'many'>;
+  addressesOf(
+    record: EvmStreamRecord,
+    limits: { most: number; upTo: number },
+  ): Promise<readonly string[] | 'many'>;
 }): StreamValues {
   return {
-    async list(record) {
+    async list(record, upTo) {
       const { fixed, ofAddress } = readsOf(record);
-      const addresses = ofAddress.length === 0 ? [] : await addressesOf(record, MAX_READ_VALUES);
+      const most = Math.floor((MAX_READ_VALUES - fixed.length) / ofAddress.length);
+      const addresses = ofAddress.length === 0 ? [] : await addressesOf(record, { most, upTo });
       const balances =
         addresses === 'many' ? [] : ofAddress.flatMap((of) => addresses.map((each) => of(each)));
-      return new Map([...fixed, ...balances].map((read) => [read.key, read]));
+      return {
+        reads: new Map([...fixed, ...balances].map((read) => [read.key, read])),
+        problem: addresses === 'many' ? TOO_MANY : undefined,
+      };
     },
     decimalsOf: async (block, read) =>
       read.token === undefined

@@ -41,7 +41,7 @@ export const createTryReads =
     const byKey = new Map(results.map((result) => [result.key, result]));
     const missing = (number: number): string => `no node has the state of block ${number}`;
     const explained = [];
-    for (const [key, value] of await values.list(record)) {
+    for (const [key, value] of (await values.list(record, block.number)).reads) {
       explained.push(
         explainValue(value, {
           chain,

@@ -39,7 +39,7 @@ export function createValueExplainer({
   return async (records, block, address) => {
     const explained = new Map<string, ExplainedValue[]>();
     for (const record of records) {
-      const reads = [...(await values.list(record)).values()].filter(
+      const reads = [...(await values.list(record, block.number)).reads.values()].filter(
         (read) => address === undefined || concerns(read, address),
       );
       if (reads.length === 0) continue;
