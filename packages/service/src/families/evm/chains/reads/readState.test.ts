@@ -9,6 +9,7 @@ import type { ReadCondition, StreamRead, WebhookRead } from '@sluice/kit/contrac
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLog } from '../../../../base/log.ts';
+import { createKnownReads } from '../../../../ingest/values/knownReads.ts';
 import { createValueReading } from '../../../../ingest/values/reading.ts';
 import type { BlockHeader } from '../../../../store/blocks/contract.ts';
 import { openSqliteStore } from '../../../../store/engine/sqlite/sqlite.ts';
@@ -17,6 +18,7 @@ import {
   DEFAULT_DELIVERY,
   DEFAULT_OPTIONS,
   type EvmStreamDraft,
+  type EvmStreamRecord,
   type Sealed,
 } from '../../../../store/streams/contract.ts';
 import { createEvmMatching } from '../matching.ts';
@@ -399,4 +401,35 @@ test('a value whose reads fail is read at growing intervals', async () => {
   await world.read('ok');
   expect(world.called.slice(11)).toEqual([74, 75, 76]);
   await world.stop();
+});
+
+test('the streams of a chain share the requests of a block', async () => {
+  const asked: number[] = [];
+  const readState = createReadState({
+    state: {
+      isGone: () => false,
+      read(_, requests) {
+        asked.push(requests.length);
+        return Promise.resolve(requests.map(() => ({ outcome: 'read', value: '1' })));
+      },
+    },
+    values: createStreamValues({
+      readToken: () => Promise.resolve(undefined),
+      addressesOf: () => Promise.resolve([]),
+    }),
+  });
+  const streams = Array.from({ length: 100 }, (_, stream) => {
+    const of = Array.from(
+      { length: 10 },
+      (_, n) => `0x${String(stream * 9 + n).padStart(40, '0')}`,
+    );
+    const reads = [{ balance: 'native', of, when: 'changes' as const }];
+    return { id: `${stream}`, options: { ...DEFAULT_OPTIONS, reads } } as EvmStreamRecord;
+  });
+  const block: BlockHeader = { number: 2, hash: '0x2', parentHash: '0x1', timestamp: 2 };
+  const pending = { chain: '0x1', block, after: 1, pending: 1 };
+  const { results } = (await readState({ streams, pending, known: createKnownReads() }, false))!;
+  expect(results).toHaveLength(1_000);
+  // Neighbors share an account, which is read once.
+  expect(asked).toEqual([901]);
 });
