@@ -1999,6 +1999,8 @@ export interface StreamSummary {
   chainIds: string[];
   allAddresses: boolean;
   amountOfAddresses: number;
+  /** Number of children of its factories, on all chains */
+  amountOfChildren: number;
   topic0: string[];
   /** Unix milliseconds */
   createdAt: number;

@@ -149,7 +149,7 @@ export function followChain<
       store,
       log,
       openMatcher: (streamId) => matching.open(chain, streamId),
-      openFinder: (streamId) => matching.openFinder(chain, streamId),
+      openFinder: (search) => matching.openFinder(chain, search),
       matcher: matching.live,
       confirmedHeights: ingest.confirmedHeights,
       settledUpTo: ingest.settledUpTo,

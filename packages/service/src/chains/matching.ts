@@ -3,7 +3,7 @@ import { describeWebhook } from '@sluice/kit';
 import { type ChainFamily, isConfirmedAtOnce } from '@sluice/kit/contract';
 import type { Enrich } from '../enrich/enrich.ts';
 import type { StreamMatcher } from '../ingest/blockReader.ts';
-import type { ChildFinder } from '../ingest/childSearch.ts';
+import type { ChildFinder, OpenFinder } from '../ingest/childSearch.ts';
 import type { Matcher } from '../ingest/commit.ts';
 import type { FoundBlock } from '../ingest/source.ts';
 import type { ValueMatcher } from '../ingest/values/reading.ts';
@@ -79,18 +79,30 @@ export interface MatchFamily<
     ): FoundChild<Name, Rules>[];
     /** Returns the addresses of a block that may be children, in lowercase. */
     addressesOf(chain: string, block: Block): string[];
-    /** Returns how to find the blocks in which the factories of the streams create children. */
-    search(streams: WatchingStreams<Name, Rules>, chain: string): LogSearch | undefined;
+    /**
+     * Returns how to find the blocks in which the factories of the streams create children.
+     *
+     * @param newSince first block for factories whose children of new blocks alone are wanted;
+     * undefined to search for none of these
+     */
+    search(
+      streams: WatchingStreams<Name, Rules>,
+      chain: string,
+      newSince: number | undefined,
+    ): LogSearch | undefined;
     /**
      * Returns the children of past blocks in order, each once.
      *
-     * @param readKnown returns which of these addresses are children at or before a block
+     * @param how.readKnown returns which of these addresses are children at or before a block
      */
     findPast(
       streams: WatchingStreams<Name, Rules>,
       chain: string,
       blocks: readonly (Block | Required<FoundBlock>)[],
-      readKnown: (addresses: readonly string[], upTo: number) => Promise<KnownChild[]>,
+      how: {
+        newSince: number | undefined;
+        readKnown(addresses: readonly string[], upTo: number): Promise<KnownChild[]>;
+      },
     ): Promise<FoundChild<Name, Rules>[]>;
   };
   /** How streams read values on chain. Absent for families without them. */
@@ -158,7 +170,10 @@ export interface Matching<Record, Block, DryRunResult, Sent = never> {
    */
   open(chain: string, streamId: string): Promise<StreamMatcher<Block> | undefined>;
   /** Returns a finder of past children for a stored stream; undefined as {@link Matching.open}. */
-  openFinder(chain: string, streamId: string): Promise<ChildFinder<Block> | undefined>;
+  openFinder(
+    chain: string,
+    search: Parameters<OpenFinder<Block>>[0],
+  ): Promise<ChildFinder<Block> | undefined>;
   /**
    * Returns a matcher for a stream that need not be in the ledger.
    *
@@ -413,7 +428,7 @@ export function createMatching<
           const result = await write();
           // A rewind may have removed some of them after the write.
           if (removals !== before) forgetChildren(chain);
-          else if (result) changeChildren(chain, { added: children });
+          else if (result) changeChildren(chain, { added: result.children });
           return result;
         } catch (error) {
           forgetChildren(chain);
@@ -460,22 +475,25 @@ export function createMatching<
       };
     },
 
-    async openFinder(chain, streamId) {
+    async openFinder(chain, { streamId, blockFrom, isForLeftOut }) {
       const record = await store.readStream(streamId);
       const { children } = family;
       if (record?.family !== family.name || children === undefined) return undefined;
       const own = family.createIndex();
       own.put(record as Record);
       const stream = own.only(record as Record)!;
+      const newSince = isForLeftOut ? blockFrom : undefined;
       return {
         needs: { logs: true, transactions: false, traces: false },
         rules: record.options,
-        search: () => Promise.resolve(children.search(stream, chain)),
+        search: () => Promise.resolve(children.search(stream, chain, newSince)),
         find: async (blocks) =>
           (
-            await children.findPast(stream, chain, blocks, (addresses, upTo) =>
-              store.findChildren(chain, { addresses, upTo, streamId }),
-            )
+            await children.findPast(stream, chain, blocks, {
+              newSince,
+              readKnown: (addresses, upTo) =>
+                store.findChildren(chain, { addresses, upTo, streamId }),
+            })
           ).map((child) => ({ ...toChild(child), blockNumber: child.blockNumber })),
       };
     },

@@ -18,7 +18,7 @@ function open(finalized?: BlockHeader) {
   const rewinds: number[] = [];
   const childCalls: string[] = [];
   let failure: Error | undefined;
-  let outcome: CommitOutcome | undefined = { outcome: 'committed' };
+  let outcome: CommitOutcome | undefined = { outcome: 'committed', children: [] };
   const answer = (call: string) => {
     calls.push(call);
     return Promise.resolve(outcome === undefined ? undefined : []);

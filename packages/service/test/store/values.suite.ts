@@ -130,6 +130,33 @@ export function testValues(tools: StoreTools): void {
       expect(await runsOf(chain)).toEqual([]);
     });
 
+    test('keep the last value before reads that fail for longer than the window', async () => {
+      const { chain, id } = await start();
+      for (let n = 101; n <= 112; n++) {
+        await chain.commit(chain.next(), [], 2, [], 1, undefined, [], true, 2);
+        const failed = { ...value(id, '', 102), value: null, error: 'it reverted' };
+        const first = { 101: value(id, '"1"'), 102: { ...failed, continues: undefined } }[n];
+        await read(chain, { results: [first ?? failed] });
+      }
+      expect(await runsOf(chain)).toEqual([
+        { newest: [102, 112, 'it reverted'], last: [101, 101, '"1"'] },
+      ]);
+    });
+
+    test('keep the last value of a stream, whatever others read', async () => {
+      const { chain, id } = await start();
+      const other = await tools.store.createStream(draft([chain.chain]));
+      for (let n = 101; n <= 112; n++) {
+        await chain.commit(chain.next(), [], 2, [], 1, undefined, [], true, 2);
+        const its = n === 101 ? [value(id, '"1"')] : [];
+        await read(chain, { results: [...its, value(other.id, `"${n}"`)] });
+      }
+      expect(await runsOf(chain)).toContainEqual({
+        newest: [101, 101, '"1"'],
+        last: [101, 101, '"1"'],
+      });
+    });
+
     test('are not written for a block that left the chain, or that was read already', async () => {
       const { chain, id } = await start();
       const ancestor = chain.tip();
@@ -239,6 +266,7 @@ export function testValues(tools: StoreTools): void {
         matches: [newMatch(second.id)],
       });
       expect(await tools.store.listKnownReads(second.chain.chain)).toEqual([]);
+      expect(await tools.deliveriesOf(second.id)).toEqual([]);
     });
 
     test('are forgotten when their chain restarts', async () => {

@@ -2,6 +2,7 @@ import { takesCalls } from '../match/callSelection.ts';
 import { takesReads } from '../match/reads.ts';
 import { unreadEvents } from '../match/selection.ts';
 import type { EvmStreamRecord } from '../../../store/streams/contract.ts';
+import { flagOf } from '../../../config/settings.ts';
 import type { ProblemNeeds } from '../../../api/family.ts';
 
 /** Maximum number of events that are named; the rest are counted. */
@@ -9,8 +10,13 @@ const NAMED = 3;
 
 /** Returns the problems of a stream's options. */
 export function problemsOf(
-  { id, chainIds, confirmations, options }: EvmStreamRecord,
-  { hasSource, lacks, whyUnread }: Pick<ProblemNeeds, 'hasSource' | 'lacks' | 'whyUnread'>,
+  { id, chainIds, confirmations, options, childCount }: EvmStreamRecord,
+  {
+    hasSource,
+    lacks,
+    whyUnread,
+    maxChildren,
+  }: Pick<ProblemNeeds, 'hasSource' | 'lacks' | 'whyUnread' | 'maxChildren'>,
 ): string[] {
   const problems: string[] = [];
   const { allAddresses, includeContractLogs, includeNativeTxs, includeInternalTxs } = options;
@@ -33,6 +39,11 @@ export function problemsOf(
     const more = unread.length > NAMED ? ` and ${unread.length - NAMED} more` : '';
     problems.push(
       `The filter of ${unread.slice(0, NAMED).join(', ')}${more} matches nothing: add the event to abi`,
+    );
+  }
+  if (childCount >= maxChildren) {
+    problems.push(
+      `Adds no further children of its factories: it has ${childCount.toLocaleString('en')}, the maximum. Raise ${flagOf('maxChildren')} or remove factories, then resume its searches for children`,
     );
   }
   for (const chain of takesReads(options) ? chainIds : []) {

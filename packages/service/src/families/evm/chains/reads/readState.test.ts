@@ -360,6 +360,22 @@ async function open() {
   };
 }
 
+/**
+ * Expects that the streams sent what the model sends.
+ *
+ * @param isRead whether a stream reads a block. Default: always
+ */
+async function expectAllSent(
+  world: Awaited<ReturnType<typeof open>>,
+  isRead: (stream: number, block: number) => boolean = () => true,
+): Promise<void> {
+  const sent = await world.sent();
+  for (const [n, reads] of STREAMS.entries()) {
+    const chain = world.made().filter(({ header }) => isRead(n, header.number));
+    expect(sent[n]).toEqual(expectedOfStream(reads, chain));
+  }
+}
+
 /** Number of scripted chains. Set by hand for a long run. */
 const RUNS = Number(process.env['READ_RUNS'] ?? 8);
 
@@ -373,10 +389,7 @@ test('each crossing of the chain is sent once, whatever happens to its blocks an
         else await world.read(step.outcome);
       }
       await world.read('ok');
-      const sent = await world.sent();
-      for (const [n, reads] of STREAMS.entries()) {
-        expect(sent[n]).toEqual(expectedOfStream(reads, world.made()));
-      }
+      await expectAllSent(world);
       // A state that no node has is a hole.
       const missing = world.made().filter(({ state }) => state === undefined);
       const { from, holes } = (await store.readCoverage(world.ids[0]!))[0]!;
@@ -390,6 +403,29 @@ test('each crossing of the chain is sent once, whatever happens to its blocks an
     }),
     { numRuns: RUNS },
   );
+});
+
+test('a value is not known in a hole, even if it was the same before and after', async () => {
+  const world = await open();
+  for (const state of [[1, 1, 1], undefined, [1, 1, 1]] as const) await world.add(state);
+  await world.read('ok');
+  await world.rewind(1, false);
+  await world.add([3, 3, 3]);
+  await world.read('ok');
+  await expectAllSent(world);
+});
+
+test('a value is still known after its stream was paused', async () => {
+  const world = await open();
+  await world.add([1, 1, 1]);
+  await world.read('ok');
+  await store.setStreamStatus(world.ids[1]!, 'paused', '');
+  await world.add([3, 3, 3]);
+  await world.read('ok');
+  await store.setStreamStatus(world.ids[1]!, 'active', '');
+  await world.add([4, 4, 4]);
+  await world.read('ok');
+  await expectAllSent(world, (stream, block) => stream === 0 || block !== 2);
 });
 
 test('a value whose reads fail is read at growing intervals', async () => {
