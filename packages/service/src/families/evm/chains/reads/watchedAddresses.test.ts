@@ -22,12 +22,11 @@ async function list(options: object, listed: number, created: readonly number[])
         addresses: packAddresses(Array.from({ length: listed }, (_, n) => addressOf(n + 1))),
         next: undefined,
       }),
-    listChildren({ factories, chain, streamId }, { limit }) {
-      expect(factories).toHaveLength(1);
+    listChildren({ streamId, chain, factory }, { limit }) {
       const rows = created.map((blockNumber, n) => ({
         streamId,
-        chain: chain!,
-        factory: factories[0]!,
+        chain,
+        factory,
         address: addressOf(50_000 + n),
         label: null,
         blockNumber,

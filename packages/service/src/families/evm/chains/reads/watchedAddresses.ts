@@ -14,13 +14,17 @@ export async function listWatched(
   { id: streamId, options }: EvmStreamRecord,
   { most, upTo }: { most: number; upTo: number },
 ): Promise<string[] | 'many'> {
-  const listed = await listAddresses(store, streamId, most);
-  if (listed === 'many' || !takesChildren(options)) return listed;
-  const factories = compileFactories(options).map(({ key }) => key);
-  // One more than fits shows whether there are too many.
-  const limit = most - listed.length + 1;
-  const children = await store.listChildren({ streamId, factories, chain }, { limit });
-  if (children.length === limit) return 'many';
-  const created = children.filter(({ blockNumber }) => blockNumber <= upTo);
-  return [...listed, ...created.map(({ address }) => address)];
+  const found = await listAddresses(store, streamId, most);
+  if (found === 'many' || !takesChildren(options)) return found;
+  let count = found.length;
+  for (const { key: factory } of compileFactories(options)) {
+    // One more than fits shows whether there are too many.
+    const limit = most - count + 1;
+    const children = await store.listChildren({ streamId, chain, factory }, { limit });
+    if (children.length === limit) return 'many';
+    count += children.length;
+    const created = children.filter(({ blockNumber }) => blockNumber <= upTo);
+    found.push(...created.map(({ address }) => address));
+  }
+  return found;
 }
