@@ -64,11 +64,11 @@ export function createExplainHandler(needs: ExplainHandlerNeeds) {
       needs
         .chains()
         .filter(({ id }) => familyOf(id) === family)
-        .map(({ id }) => needs.callsOf(id)?.explainValues('newest', address)),
+        .flatMap(({ id }) => needs.callsOf(id)?.explainValues('newest', address) ?? []),
     );
     const verdicts: StreamVerdict[] = [];
     for await (const stream of eachStream(store, family)) {
-      const values = read.flatMap((byStream) => byStream?.get(stream.id) ?? []);
+      const values = read.flatMap((byStream) => byStream.get(stream.id) ?? []);
       verdicts.push(toWatchVerdict(stream, watchOf(stream), values));
     }
     const watching = verdicts.filter(({ verdict }) => verdict === 'watched').length;

@@ -59,7 +59,8 @@ export function createValueExplainer({
             block,
             known: knownByKey.get(read.key),
             begun: begunByKey.get(read.key),
-            decimals: await values.decimalsOf(block, read),
+            // The rest is in the ledger, so it is explained even if no node can be queried.
+            decimals: await values.decimalsOf(block, read).catch(() => null),
             noBefore,
             unread,
           }),
