@@ -237,7 +237,7 @@ function recordReasons(records: readonly ExplainedRecord[]): ExplainReason[] {
 const VALUES = 50;
 
 /** Returns the first values, starting with those that were sent, and their number. */
-export const firstValues = (
+const firstValues = (
   values: readonly ExplainedValue[],
 ): Pick<StreamVerdict, 'valueCount' | 'values'> => ({
   valueCount: values.length,
