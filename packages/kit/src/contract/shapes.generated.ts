@@ -1311,7 +1311,7 @@ export interface ExplainedTransaction {
 export interface ExplainedValue {
   /** Chain ID in hex */
   chainId: string;
-  /** What is read, and its condition: `totalSupply() of 0x…, below 1,000`. */
+  /** The function or balance, and its condition: `totalSupply() of 0x…, below 1,000`. */
   name: string;
   block: number;
   /** The last known value before the block; null if there is none. */

@@ -379,7 +379,9 @@ export const explainedValue = shape(
   'A value on chain that a stream reads, and why it was sent in the block or not.',
   z.strictObject({
     chainId,
-    name: text.describe('What is read, and its condition: `totalSupply() of 0x…, below 1,000`.'),
+    name: text.describe(
+      'The function or balance, and its condition: `totalSupply() of 0x…, below 1,000`.',
+    ),
     block: count,
     before: explainedResult
       .nullable()

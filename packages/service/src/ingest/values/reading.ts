@@ -98,7 +98,7 @@ export function createValueReading<Stream extends { id: string }, Sent>({
   stopping.signal.addEventListener('abort', waker.wake);
   let running: Promise<void> | undefined;
   let failing: Record<string, string> = {};
-  /** What is known after the last block that was read; undefined if the ledger may differ. */
+  /** Known values after the last block that was read; undefined if the ledger may differ. */
   let kept: { hash: string; revision: number; known: KnownReads } | undefined;
   /** Tries of the block that is pending now. */
   let tries = { hash: '', count: 0 };

@@ -6,11 +6,11 @@ import type { ReadValue } from './compileReads.ts';
 import { isDue, isMet } from './condition.ts';
 import { type Known, describeCondition, describeResult } from './describeResult.ts';
 
-/** What is known about a value in the state of a block. */
+/** Facts about a value in the state of a block. */
 export interface ValueFacts {
   chain: string;
   block: { number: number; timestamp: number };
-  /** What was known before the block; undefined if nothing was. */
+  /** The newest runs before the block; undefined if there are none. */
   known: KnownRead | undefined;
   /** The result of reading it in the block; undefined if the block added none. */
   begun: Pick<ValueRun, 'value' | 'error'> | undefined;
@@ -32,7 +32,7 @@ export const valueReason = (outcome: 'waiting' | 'unknown', message: string): Ex
 export const isEvery = (when: ReadCondition): when is Extract<ReadCondition, { every: number }> =>
   when !== 'changes' && 'every' in when;
 
-/** What the condition of a value is compared with. */
+/** The value in a block, and the one that it is compared with. */
 interface Compared {
   /** The value in the block as JSON; undefined if it is not known, or an error. */
   after: string | undefined;
