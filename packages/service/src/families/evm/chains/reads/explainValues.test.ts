@@ -50,7 +50,9 @@ test('a change names the value before it and its block', () => {
     'passed: 0.005, after 0.004 in block 12',
   );
   // The run went on after the block.
-  expect(messageOf('changes', { runs: [run(3, 20, '5')] })).toBe('stopped: unchanged: 0.005');
+  const continued = { runs: [run(3, 20, '5')] };
+  expect(messageOf('changes', continued)).toBe('stopped: unchanged: 0.005');
+  expect(explain('changes', continued).before).toEqual({ block: 12, value: '5' });
   expect(messageOf('changes', { begun: run(13, 13, '5') })).toBe(
     'stopped: first value, nothing to compare with: 0.005',
   );
