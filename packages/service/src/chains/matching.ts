@@ -21,7 +21,7 @@ import {
 import type { LogSearch } from '../match/logSearch.ts';
 import { packAddresses } from '../store/addresses/packedAddresses.ts';
 import { bodyBytes, splitBody, splitFinalBody } from '../store/blocks/body.ts';
-import type { BlockHeader, BlockNeeds, BlockRef, NewMatch } from '../store/blocks/contract.ts';
+import type { BlockHeader, BlockNeeds, NewMatch } from '../store/blocks/contract.ts';
 import type { Child, ChildListRef, KnownChild } from '../store/children/contract.ts';
 import type { Store } from '../store/store.ts';
 import {
@@ -30,6 +30,7 @@ import {
   type StreamRecord,
 } from '../store/streams/contract.ts';
 import type { ExplainScope, ExplainedRecords } from './calls.ts';
+import type { TriedValues } from './values.ts';
 import { type ListStreamAddresses, MAX_LISTED, searchStreams } from './searchStreams.ts';
 import { flagOf } from '../config/settings.ts';
 
@@ -132,12 +133,19 @@ export interface MatchFamily<
 }
 
 /** Matcher for one stream, whatever its status, on one chain. */
-export interface SingleMatcher<Block, DryRunResult> extends Pick<
+export interface SingleMatcher<Block, DryRunResult, Sent> extends Pick<
   StreamMatcher<Block>,
   'needs' | 'match' | 'confirmations'
 > {
-  /** @param block a block with all its logs, because observed events include unmatched ones */
-  dryRun(block: Block, isConfirmed: boolean): Promise<DryRunResult>;
+  /**
+   * @param block a block with all its logs, because observed events include unmatched ones
+   * @param tried the values of the stream in the block; undefined if it reads none
+   */
+  dryRun(
+    block: Block,
+    isConfirmed: boolean,
+    tried: TriedValues<Sent> | undefined,
+  ): Promise<DryRunResult>;
 }
 
 /** Explainer of blocks for the streams of their chain, by the current rules. */
@@ -175,13 +183,13 @@ export interface Matching<Record, Block, DryRunResult, Sent = never> {
     chain: string,
     record: Record,
     addresses: readonly string[] | undefined,
-  ): Promise<SingleMatcher<Block, DryRunResult>>;
+  ): Promise<SingleMatcher<Block, DryRunResult, Sent>>;
 }
 
 export function createMatching<
   Name extends ChainFamily,
   Rules,
-  Block extends BlockRef,
+  Block extends BlockHeader,
   Match extends { stream: { record: StreamOfFamily<Name> } },
   Options,
   Tail extends object,
@@ -320,16 +328,27 @@ export function createMatching<
     needs: family.needs(stream, chain),
     confirmations,
     match: async (block: Block) => matchAll(await asOf(stream, chain, block), chain, block),
-    async dryRun(block: Block, isConfirmed: boolean) {
+    async dryRun(block: Block, isConfirmed: boolean, tried: TriedValues<Sent> | undefined) {
       const streams = await asOf(stream, chain, block);
       const insight = family.inspect(streams, chain, block);
-      const [match] = family.match(streams, chain, block);
-      if (match === undefined) return { webhook: null, ...insight };
-      const { head, tail } = family.toParts(chain, block, match);
-      const { id } = match.stream.record;
-      await enrichOf(chain).complete(block, { id, options: optionsOf(match) }, tail);
-      const confirmed = isFinal ? {} : { confirmed: isConfirmed };
-      return { webhook: { ...confirmed, ...head, retries: 0, ...tail }, ...insight };
+      const toWebhook = async (its: Block, match: Match | undefined): Promise<object | null> => {
+        if (match === undefined) return null;
+        const { head, tail } = family.toParts(chain, its, match);
+        const { id } = match.stream.record;
+        await enrichOf(chain).complete(block, { id, options: optionsOf(match) }, tail);
+        return { ...(isFinal ? {} : { confirmed: isConfirmed }), ...head, retries: 0, ...tail };
+      };
+      const webhook = await toWebhook(block, family.match(streams, chain, block)[0]);
+      if (tried === undefined || family.values === undefined) return { webhook, ...insight };
+      const { toBlock, toMatch } = family.values;
+      const match =
+        tried.sent.length === 0 ? undefined : toMatch(stream.streams(chain)[0]!, tried.sent);
+      return {
+        webhook,
+        ...insight,
+        valuesWebhook: await toWebhook(toBlock(block), match),
+        values: tried.values,
+      };
     },
   });
 
@@ -426,7 +445,7 @@ export function createMatching<
     },
 
     values: {
-      refresh: () => refresh(),
+      refresh,
       streams: (chain) =>
         index
           .streams(chain)

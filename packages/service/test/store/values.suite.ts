@@ -83,6 +83,38 @@ export function testValues(tools: StoreTools): void {
       expect(await runsOf(chain)).toEqual([{ newest: [101, 101, '"1"'], last: [101, 101, '"1"'] }]);
     });
 
+    test('are known as of any block', async () => {
+      const { chain, id } = await start();
+      const at = async (block: number) => {
+        const { known, begun, ...state } = await tools.store.readValuesAt(chain.chain, id, block);
+        return {
+          ...state,
+          known: known.map(({ newest, last }) => [newest.from, last?.from]),
+          begun: begun.map(({ from, value: json }) => [from, json]),
+        };
+      };
+      await commit(chain);
+      await read(chain, { results: [value(id, '"1"')] });
+      await commit(chain);
+      await read(chain, { results: [{ ...value(id, ''), value: null, error: 'it reverted' }] });
+      await commit(chain);
+      await read(chain, { results: [value(id, '"2"')] });
+      await commit(chain);
+      const kept = { keptFrom: 100, isPending: false };
+      expect(await at(101)).toEqual({ ...kept, known: [], begun: [[101, '"1"']] });
+      expect(await at(102)).toEqual({ ...kept, known: [[101, 101]], begun: [[102, null]] });
+      expect(await at(103)).toEqual({ ...kept, known: [[102, 101]], begun: [[103, '"2"']] });
+      expect(await at(104)).toEqual({
+        keptFrom: 100,
+        isPending: true,
+        known: [[103, 103]],
+        begun: [],
+      });
+      const other = await tools.store.createStream(draft([chain.chain]));
+      const { known } = await tools.store.readValuesAt(chain.chain, other.id, 104);
+      expect(known).toEqual([]);
+    });
+
     test('keep only the runs to which a rewind may return', async () => {
       const { chain, id } = await start();
       // Runs are trimmed at block 112, and the window has two blocks.

@@ -60,9 +60,16 @@ export function createExplainHandler(needs: ExplainHandlerNeeds) {
       if (listed.has(stream.id)) return { label };
       return its[0] && { label, origin: its.map(({ origin }) => origin).join(', ') };
     };
+    const read = await Promise.all(
+      needs
+        .chains()
+        .filter(({ id }) => familyOf(id) === family)
+        .flatMap(({ id }) => needs.callsOf(id)?.explainValues('newest', address) ?? []),
+    );
     const verdicts: StreamVerdict[] = [];
     for await (const stream of eachStream(store, family)) {
-      verdicts.push(toWatchVerdict(stream, watchOf(stream)));
+      const values = read.flatMap((byStream) => byStream.get(stream.id) ?? []);
+      verdicts.push(toWatchVerdict(stream, watchOf(stream), values));
     }
     const watching = verdicts.filter(({ verdict }) => verdict === 'watched').length;
     return {

@@ -1,6 +1,5 @@
 import { takesCalls } from '../match/callSelection.ts';
-import { MAX_READ_VALUES } from '../chains/reads/compileReads.ts';
-import { readsAddresses, takesReads } from '../match/reads.ts';
+import { takesReads } from '../match/reads.ts';
 import { unreadEvents } from '../match/selection.ts';
 import type { EvmStreamRecord } from '../../../store/streams/contract.ts';
 import { flagOf } from '../../../config/settings.ts';
@@ -11,7 +10,7 @@ const NAMED = 3;
 
 /** Returns the problems of a stream's options. */
 export function problemsOf(
-  { id, chainIds, confirmations, options, addressCount, childCount }: EvmStreamRecord,
+  { id, chainIds, confirmations, options, childCount }: EvmStreamRecord,
   {
     hasSource,
     lacks,
@@ -40,11 +39,6 @@ export function problemsOf(
     const more = unread.length > NAMED ? ` and ${unread.length - NAMED} more` : '';
     problems.push(
       `The filter of ${unread.slice(0, NAMED).join(', ')}${more} matches nothing: add the event to abi`,
-    );
-  }
-  if (readsAddresses(options) && addressCount > MAX_READ_VALUES) {
-    problems.push(
-      `Reads no balances of its addresses: it has more than ${MAX_READ_VALUES}. List the addresses to read in of`,
     );
   }
   if (childCount >= maxChildren) {
