@@ -15,6 +15,8 @@ export {
   type TriggerDraft,
 } from './evm/draft.ts';
 
+export { describeFactory } from './evm/routes/factories.ts';
+
 export interface FamilyDraft extends EvmDraft, AptosDraft {
   family: NetworkType;
 }

@@ -12,7 +12,9 @@ export interface DraftFamily {
   findProblems(draft: StreamDraft): DraftProblems;
   /** Returns whether a draft selects anything, as required for all addresses. */
   selects(draft: StreamDraft): boolean;
-  /** Returns the draft without incomplete or invalid conditions. */
+  /** Returns whether a draft without addresses watches something. */
+  watchesOthers(draft: StreamDraft): boolean;
+  /** Returns the draft without incomplete or invalid conditions and factories. */
   withoutBroken(draft: StreamDraft): StreamDraft;
   /** Returns what affects how observed events are counted, other than addresses. */
   countsApart(draft: StreamDraft): readonly string[];

@@ -81,7 +81,22 @@ export interface BalanceDraft {
   selectors: string[];
 }
 
+/** A factory as typed in the form: a contract whose logs name the contracts that it creates. */
+export interface FactoryDraft {
+  /** Address of the factory; unused with `childrenOf`. */
+  address: string;
+  /** Position of the earlier factory whose children are factories; null for `address`. */
+  childrenOf: number | null;
+  /** Signature with the names of its parameters, or a name or signature in the ABI. */
+  event: string;
+  /** Name of the parameter with the child's address; `pool.token` for one inside a tuple. */
+  parameter: string;
+  /** First block whose children are watched; empty for new children only. */
+  from: string;
+}
+
 export interface EvmDraft {
+  factories: FactoryDraft[];
   abi: AbiItem[];
   rules: EventRule[];
   /** Functions as signatures or selectors, one per line. */
@@ -94,6 +109,7 @@ export interface EvmDraft {
 }
 
 export const NEW_EVM_DRAFT: EvmDraft = {
+  factories: [],
   abi: [],
   rules: [],
   calledFunctions: '',
@@ -116,6 +132,10 @@ export const selectsFunctions = ({
 export const ERC20_TRANSFER =
   'event Transfer(address indexed from, address indexed to, uint256 value)';
 
+/** Swap event of a Uniswap v3 pool. */
+export const UNISWAP_V3_SWAP =
+  'event Swap(address indexed sender, address indexed recipient, int256 amount0, int256 amount1, uint160 sqrtPriceX96, uint128 liquidity, int24 tick)';
+
 /** Common events, with the ABI that decodes them. */
 export const TEMPLATES: readonly { name: string; abi: string }[] = [
   {
@@ -132,7 +152,7 @@ export const TEMPLATES: readonly { name: string; abi: string }[] = [
   },
   {
     name: 'Uniswap v3 swap',
-    abi: 'event Swap(address indexed sender, address indexed recipient, int256 amount0, int256 amount1, uint160 sqrtPriceX96, uint128 liquidity, int24 tick)',
+    abi: UNISWAP_V3_SWAP,
   },
 ];
 

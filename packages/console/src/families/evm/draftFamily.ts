@@ -2,6 +2,7 @@ import type { Stream } from '@sluice/kit';
 import { isConfirmedAtOnce, parseConfirmations } from '@sluice/kit/contract';
 import type { DraftFamily } from '../draftFamily.ts';
 import { inputsOfCall, inputsOfEvent, selectsFunctions, withEvents, withRule } from './draft.ts';
+import { validFactories } from './routes/factories.ts';
 import { findEvmExample } from './examples.ts';
 import { toEvmDraft, toEvmFields } from './fields.ts';
 import { findEvmProblems, validConditions } from './problems.ts';
@@ -11,8 +12,10 @@ export const EVM_DRAFTS: DraftFamily = {
   toDraft: (stream) => toEvmDraft(stream as Stream),
   findProblems: findEvmProblems,
   selects: (draft) => draft.rules.length > 0 || selectsFunctions(draft),
+  watchesOthers: (draft) => draft.factories.length > 0,
   withoutBroken: (draft) => ({
     ...draft,
+    factories: validFactories(draft),
     rules: draft.rules.map((rule) => ({
       ...rule,
       conditions: validConditions(rule, inputsOfEvent(draft.abi, rule.signature)),

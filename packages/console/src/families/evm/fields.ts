@@ -11,6 +11,7 @@ import {
   isEvent,
 } from './draft.ts';
 import { filterProblem } from './problems.ts';
+import { fromFactory, toFactory } from './routes/factories.ts';
 import { fromTrigger, toTrigger } from './routes/triggers.ts';
 
 /**
@@ -45,6 +46,7 @@ export function toEvmFields(draft: StreamDraft): Partial<StreamFields> {
   });
   return {
     chainIds: draft.chains,
+    factories: draft.factories.map(toFactory),
     topic0: draft.rules.map(({ signature }) => signature),
     abi: draft.abi,
     functions: linesOf(draft.calledFunctions),
@@ -74,6 +76,7 @@ export function toEvmDraft(stream: Stream): EvmDraft & Pick<StreamDraft, 'chains
   );
   return {
     chains: stream.chainIds,
+    factories: (stream.factories ?? []).map(fromFactory),
     abi,
     rules: [...new Set([...(stream.topic0 ?? []).map(canonical), ...filters.keys()])].map(
       (signature) => ({ signature, ...fromFilter(filters.get(signature)) }),

@@ -21,6 +21,7 @@ import {
   inputsOfEvent,
   selectsFunctions,
 } from './draft.ts';
+import { factoryProblems } from './routes/factories.ts';
 import {
   balanceProblem,
   toTriggerSentence,
@@ -111,6 +112,15 @@ export function findEvmProblems(draft: StreamDraft): DraftProblems {
   if (draft.allAddresses && draft.rules.length === 0 && !selectsFunctions(draft)) {
     problems.rules =
       'Choose an event or a function. Otherwise, the stream would match the entire chain.';
+  }
+  const factory = draft.factories.findIndex(
+    (each) => Object.keys(factoryProblems(each, draft.abi)).length > 0,
+  );
+  if (draft.allAddresses && draft.factories.length > 0) {
+    problems.factories = 'Remove the factories: a stream of all addresses matches children, too.';
+  } else if (factory !== -1) {
+    const [first] = Object.values(factoryProblems(draft.factories[factory]!, draft.abi));
+    problems.factories = `Factory ${factory + 1}: ${first}`;
   }
   const [badFunction] = functionProblems(draft.calledFunctions);
   const called =

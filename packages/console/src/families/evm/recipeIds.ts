@@ -5,4 +5,5 @@ export const EVM_RECIPE_IDS = [
   'events',
   'failed',
   'mints',
+  'pools',
 ] as const;

@@ -1,10 +1,12 @@
 import type { PartProps } from '../../../routes/streamForm/partProps.ts';
 import { CallRules } from './callRules.tsx';
 import { EventRules } from './eventRules.tsx';
+import { FactoryList } from './factoryList.tsx';
 
-/** Edits which events and calls are sent. */
+/** Edits the factories, and which events and calls are sent. */
 export const EvmSelection = (props: PartProps) => (
   <>
+    <FactoryList {...props} />
     <EventRules {...props} />
     <CallRules {...props} />
   </>

@@ -4,6 +4,7 @@ import type { NumberFieldName } from './plainFields.ts';
 export type DraftField =
   | 'chains'
   | 'addresses'
+  | 'factories'
   | 'rules'
   | 'triggers'
   | 'balances'
