@@ -36,6 +36,8 @@ const delivery = (changes: Partial<DeliverySummary>): DeliverySummary => ({
   ...changes,
 });
 
+const NO_SOURCES = { amountOfFactories: 0, amountOfReads: 0 };
+
 const failed = delivery({
   state: 'retrying',
   attempts: 2,
@@ -59,9 +61,12 @@ const stream = (
   | 'certificateEndsAt'
   | 'allAddresses'
   | 'amountOfAddresses'
+  | 'amountOfFactories'
+  | 'amountOfReads'
 > => ({
   allAddresses: false,
   amountOfAddresses: 1,
+  ...NO_SOURCES,
   status: 'active',
   statusMessage: '',
   queue: 0,
@@ -204,22 +209,41 @@ test('the newest attempted delivery is the one updated last; unattempted ones ar
 });
 
 test('a stream that matches nothing has a reason; one in error still matches', () => {
-  const stream = { status: 'active', allAddresses: false, amountOfAddresses: 2 } as const;
+  const stream = {
+    status: 'active',
+    allAddresses: false,
+    amountOfAddresses: 2,
+    ...NO_SOURCES,
+  } as const;
   expect(idleReasonOf(stream)).toBeNull();
   expect(idleReasonOf({ ...stream, status: 'error' })).toBeNull();
   expect(idleReasonOf({ ...stream, status: 'paused', amountOfAddresses: 0 })).toBe('paused');
   expect(idleReasonOf({ ...stream, status: 'terminated' })).toBe('terminated');
   expect(idleReasonOf({ ...stream, amountOfAddresses: 0 })).toBe('without addresses');
   expect(idleReasonOf({ ...stream, amountOfAddresses: 0, allAddresses: true })).toBeNull();
+  for (const source of [{ amountOfFactories: 1 }, { amountOfReads: 1 }]) {
+    expect(idleReasonOf({ ...stream, amountOfAddresses: 0, ...source })).toBeNull();
+  }
 });
 
 test('a stream without a scope is marked', () => {
-  expect(streamScope({ allAddresses: true, amountOfAddresses: 0, topic0: ['a'] })).toEqual({
+  const none = { allAddresses: false, amountOfAddresses: 0, topic0: [], ...NO_SOURCES };
+  expect(streamScope({ ...none, allAddresses: true, topic0: ['a'] })).toEqual({
     text: 'ALL ADDRESSES · 1 event',
     unscoped: true,
   });
-  expect(streamScope({ allAddresses: false, amountOfAddresses: 48_210, topic0: [] })).toEqual({
+  expect(streamScope({ ...none, amountOfAddresses: 48_210 })).toEqual({
     text: '48,210 addresses',
     unscoped: false,
   });
+});
+
+test('the scope of a stream counts its factories and values, and addresses if it has any', () => {
+  const none = { allAddresses: false, amountOfAddresses: 0, topic0: [], ...NO_SOURCES };
+  expect(streamScope(none).text).toBe('0 addresses');
+  expect(streamScope({ ...none, amountOfFactories: 1, topic0: ['a'] }).text).toBe(
+    '1 factory · 1 event',
+  );
+  const all = { amountOfAddresses: 1, amountOfFactories: 2, amountOfReads: 3 };
+  expect(streamScope({ ...none, ...all }).text).toBe('1 address · 2 factories · 3 values');
 });

@@ -193,6 +193,8 @@ export function streamCondition(
     | 'certificateEndsAt'
     | 'allAddresses'
     | 'amountOfAddresses'
+    | 'amountOfFactories'
+    | 'amountOfReads'
   >,
   latest: DeliverySummary | undefined,
 ): Condition {
@@ -314,28 +316,35 @@ export type IdleReason = 'paused' | 'terminated' | 'without addresses';
  * Returns why no blocks are matched against the stream; null if blocks are matched, as for a stream
  * in error.
  */
-export function idleReasonOf({
-  status,
-  allAddresses,
-  amountOfAddresses,
-}: Pick<StreamSummary, 'status' | 'allAddresses' | 'amountOfAddresses'>): IdleReason | null {
+export function idleReasonOf(
+  stream: Pick<StreamSummary, 'status' | 'allAddresses' | 'amountOfAddresses'> & Sources,
+): IdleReason | null {
+  const { status, allAddresses, amountOfAddresses } = stream;
   if (status === 'paused' || status === 'terminated') return status;
-  return allAddresses || amountOfAddresses > 0 ? null : 'without addresses';
+  return allAddresses || amountOfAddresses > 0 || hasSources(stream) ? null : 'without addresses';
 }
 
+type Sources = Pick<StreamSummary, 'amountOfFactories' | 'amountOfReads'>;
+
+/** Returns whether a stream can match without addresses: it has factories or values on chain. */
+export const hasSources = ({ amountOfFactories, amountOfReads }: Sources): boolean =>
+  amountOfFactories + amountOfReads > 0;
+
 /**
- * Describes what the stream watches: the numbers of addresses and events, or a warning that it
- * watches every address.
+ * Describes what the stream watches: the numbers of addresses, factories, values and events, or a
+ * warning that it watches every address.
  */
 export function streamScope(
-  stream: Pick<StreamSummary, 'allAddresses' | 'amountOfAddresses' | 'topic0'>,
+  stream: Pick<StreamSummary, 'allAddresses' | 'amountOfAddresses' | 'topic0'> & Sources,
 ): { text: string; unscoped: boolean } {
-  const events =
-    stream.topic0.length === 0 ? '' : ` · ${formatQuantity(stream.topic0.length, 'event')}`;
-  return stream.allAddresses
-    ? { text: `ALL ADDRESSES${events}`, unscoped: true }
-    : {
-        text: `${formatQuantity(stream.amountOfAddresses, 'address', 'addresses')}${events}`,
-        unscoped: false,
-      };
+  const { allAddresses, amountOfAddresses, amountOfFactories, amountOfReads, topic0 } = stream;
+  const hasAddresses = amountOfAddresses > 0 || !hasSources(stream);
+  const parts = [
+    allAddresses && 'ALL ADDRESSES',
+    !allAddresses && hasAddresses && formatQuantity(amountOfAddresses, 'address', 'addresses'),
+    amountOfFactories > 0 && formatQuantity(amountOfFactories, 'factory', 'factories'),
+    amountOfReads > 0 && formatQuantity(amountOfReads, 'value'),
+    topic0.length > 0 && formatQuantity(topic0.length, 'event'),
+  ];
+  return { text: parts.filter((part) => part !== false).join(' · '), unscoped: allAddresses };
 }

@@ -1970,6 +1970,10 @@ export interface StreamSummary {
   allAddresses: boolean;
   amountOfAddresses: number;
   topic0: string[];
+  /** Entries of `factories`. */
+  amountOfFactories: number;
+  /** Entries of `reads`. */
+  amountOfReads: number;
   /** Unix milliseconds */
   createdAt: number;
   /** Deliveries waiting to be sent or retried. */

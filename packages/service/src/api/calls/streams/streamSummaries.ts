@@ -54,7 +54,7 @@ export function createStreamSummaryHandlers(needs: StreamSummaryHandlerNeeds) {
           chainIds: stream.chainIds,
           allAddresses: stream.options.allAddresses,
           amountOfAddresses: stream.addressCount,
-          topic0: family.topicsOf(stream),
+          ...family.scopeOf(stream),
           createdAt: stream.createdAt,
           queue: its?.queue ?? 0,
           delivered24h: its?.delivered24h ?? 0,
