@@ -15,6 +15,7 @@ export {
   type TriggerDraft,
 } from './evm/draft.ts';
 
+export { describeRead } from './evm/readWords.ts';
 export { describeFactory } from './evm/routes/factories.ts';
 
 export interface FamilyDraft extends EvmDraft, AptosDraft {

@@ -55,7 +55,6 @@ export const childrenQuery = (id: string, filter: Pick<ChildQuery, 'chain' | 'en
       sluice.listChildren(id, { ...filter, limit: PAGE_LIMIT, cursor: pageParam }, { signal }),
     // Shows the previous rows of this stream while a new search loads.
     placeholderData: (before, asked) => (asked?.queryKey[1] === id ? before : undefined),
-    refetchInterval: SUMMARY_REFRESH_MS,
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.cursor,
   });

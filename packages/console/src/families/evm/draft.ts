@@ -95,8 +95,30 @@ export interface FactoryDraft {
   from: string;
 }
 
+export type ConditionKind = 'changes' | 'blocks' | 'seconds' | 'below' | 'above' | 'crosses';
+
+/** A value on chain as typed in the form. */
+export interface ReadDraft {
+  source: 'function' | 'native' | 'token';
+  /** The contract of the function, or the token. */
+  contract: string;
+  /** Signature with outputs, or a name or signature in the ABI. */
+  function: string;
+  /** Arguments, one for each parameter. Arrays and structs are JSON arrays. */
+  arguments: string[];
+  /** Name or position of an output; empty for the only one, or all of them. */
+  output: string;
+  /** Accounts of the balance, one per line; empty for the addresses of the stream. */
+  of: string;
+  /** Decimals of the threshold's unit; empty for those of the value. */
+  decimals: string;
+  /** `limit` is the interval or the threshold; unused with `changes`. */
+  when: { kind: ConditionKind; limit: string };
+}
+
 export interface EvmDraft {
   factories: FactoryDraft[];
+  reads: ReadDraft[];
   abi: AbiItem[];
   rules: EventRule[];
   /** Functions as signatures or selectors, one per line. */
@@ -110,6 +132,7 @@ export interface EvmDraft {
 
 export const NEW_EVM_DRAFT: EvmDraft = {
   factories: [],
+  reads: [],
   abi: [],
   rules: [],
   calledFunctions: '',

@@ -12,6 +12,7 @@ import {
 } from './draft.ts';
 import { filterProblem } from './problems.ts';
 import { fromFactory, toFactory } from './routes/factories.ts';
+import { fromRead, toRead } from './routes/reads.ts';
 import { fromTrigger, toTrigger } from './routes/triggers.ts';
 
 /**
@@ -47,6 +48,7 @@ export function toEvmFields(draft: StreamDraft): Partial<StreamFields> {
   return {
     chainIds: draft.chains,
     factories: draft.factories.map(toFactory),
+    reads: draft.reads.map((read) => toRead(read, draft.abi)),
     topic0: draft.rules.map(({ signature }) => signature),
     abi: draft.abi,
     functions: linesOf(draft.calledFunctions),
@@ -77,6 +79,7 @@ export function toEvmDraft(stream: Stream): EvmDraft & Pick<StreamDraft, 'chains
   return {
     chains: stream.chainIds,
     factories: (stream.factories ?? []).map(fromFactory),
+    reads: (stream.reads ?? []).map(fromRead),
     abi,
     rules: [...new Set([...(stream.topic0 ?? []).map(canonical), ...filters.keys()])].map(
       (signature) => ({ signature, ...fromFilter(filters.get(signature)) }),

@@ -6,4 +6,6 @@ export const EVM_RECIPE_IDS = [
   'failed',
   'mints',
   'pools',
+  'balance',
+  'value',
 ] as const;

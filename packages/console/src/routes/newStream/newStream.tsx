@@ -273,13 +273,14 @@ function NewStreamForm({
 
 /**
  * Returns the problems to show before the first attempt to create the stream. Omits problems of
- * empty fields, of rules, of addresses and of factories.
+ * empty fields, rules, addresses, factories and values on chain.
  */
 function quiet(
   {
     rules: _rules,
     addresses: _addresses,
     factories: _factories,
+    reads: _reads,
     ...problems
   }: ReturnType<typeof draftProblems>,
   draft: StreamDraft,

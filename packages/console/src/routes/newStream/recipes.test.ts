@@ -41,6 +41,8 @@ const FIELDS_WITH_PROBLEMS: Readonly<Record<string, string>> = {
   addresses: 'addresses',
   amount: 'rules',
   factory: 'factories',
+  contract: 'reads',
+  threshold: 'reads',
 };
 
 test('a recipe leaves only its own fields to fill in', () => {
@@ -55,7 +57,9 @@ test('a recipe leaves only its own fields to fill in', () => {
         ? createEvmStreamSchema.safeParse(toFields(draft))
         : createAptosStreamSchema.safeParse(toFields(draft));
     const refused = (error?.issues ?? []).map(({ path }) => path[0]);
-    expect(refused, recipe.id).toEqual(fields.filter((name) => name === 'factories'));
+    expect(refused, recipe.id).toEqual(
+      fields.filter((name) => name === 'factories' || name === 'reads'),
+    );
   }
 });
 

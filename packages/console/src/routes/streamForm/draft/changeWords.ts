@@ -1,9 +1,10 @@
 /** Describes the changes to a stream in words. */
-import type { Factory, OAuth2Credentials } from '@sluice/kit/contract';
+import type { Factory, OAuth2Credentials, StreamRead } from '@sluice/kit/contract';
 import { wordOfFilterName } from '../../../words/names.ts';
 import { formatCount, formatHash, formatQuantity } from '../../../ui/text/format.ts';
 import {
   describeFactory,
+  describeRead,
   EMITTER,
   inputsOfCall,
   inputsOfEvent,
@@ -172,6 +173,7 @@ function describeValue(json: string, field: string): string {
 /** Descriptions of the entries of lists, by field. */
 const DESCRIPTIONS: Readonly<Record<string, (entry: unknown) => string>> = {
   factories: (entry) => describeFactory(entry as Factory),
+  reads: (entry) => describeRead(entry as StreamRead),
 };
 
 /**

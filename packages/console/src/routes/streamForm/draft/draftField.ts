@@ -5,6 +5,7 @@ export type DraftField =
   | 'chains'
   | 'addresses'
   | 'factories'
+  | 'reads'
   | 'rules'
   | 'triggers'
   | 'balances'

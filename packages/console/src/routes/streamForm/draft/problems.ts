@@ -40,7 +40,7 @@ export function draftProblems(draft: StreamDraft, addressCount: number): DraftPr
   if (
     !draft.allAddresses &&
     addressCount === 0 &&
-    !DRAFT_FAMILIES[draft.family].watchesOthers(draft)
+    DRAFT_FAMILIES[draft.family].needsAddresses(draft)
   ) {
     problems.addresses = 'Paste an address, or watch all addresses.';
   }

@@ -12,10 +12,12 @@ const DRAFT_FIELDS: Readonly<Record<string, string>> = { functionAbi: 'function'
  * @param path as in {@link Refusals}.
  */
 function fieldOf(draft: StreamDraft, path: string): unknown {
-  let value: unknown = draft;
-  for (const part of path.split('.')) {
-    if (typeof value !== 'object' || value === null) return value;
-    value = (value as Record<string, unknown>)[DRAFT_FIELDS[part] ?? part];
+  const [field = '', ...parts] = path.split('.');
+  let value: unknown = draft[field as keyof StreamDraft];
+  for (const part of parts) {
+    const name = DRAFT_FIELDS[part] ?? part;
+    if (typeof value !== 'object' || value === null || !(name in value)) break;
+    value = (value as Record<string, unknown>)[name];
   }
   return value;
 }

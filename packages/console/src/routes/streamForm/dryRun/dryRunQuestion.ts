@@ -15,7 +15,7 @@ export function canRun(draft: StreamDraft, addresses: readonly string[] | null):
   if (addresses === null) return false;
   return (
     addresses.length > 0 ||
-    DRAFT_FAMILIES[family].watchesOthers(DRAFT_FAMILIES[family].withoutBroken(draft))
+    DRAFT_FAMILIES[family].findsAddresses(DRAFT_FAMILIES[family].withoutBroken(draft))
   );
 }
 
