@@ -244,7 +244,7 @@ test('matched addresses have their label, factory and rules by name', () => {
     topic0: ['Transfer(address,address,uint256)'],
     advancedOptions: [{}, { function: 'claim()' }],
   } as unknown as Stream;
-  const namesOf = (of?: Stream) => matched!.rules.map((rule) => nameMatchedRule(rule, of));
+  const namesOf = (of?: Stream) => matched?.rules.map((rule) => nameMatchedRule(rule, of));
   expect(namesOf(stream)).toEqual(['event Transfer', 'filter of claim', 'Transactions']);
   expect(namesOf()).toEqual(['event 1', 'filter 2', 'Transactions']);
   expect(toMatchedAddresses(body)).toEqual([]);

@@ -46,7 +46,10 @@ export interface FilterRule {
   filterJson: string | null;
 }
 
-/** A rule for an event: its canonical signature, or the hash if the signature is unknown. */
+/**
+ * A rule for an event: its canonical signature, or the hash if the signature is unknown. An event can
+ * have several rules, of which one must hold.
+ */
 export type EventRule = FilterRule;
 
 /** A rule for a function: its signature, selector or `*`. */

@@ -115,7 +115,7 @@ function FactoryEntry({
       </div>
       <datalist id={ids}>
         {eventTexts(offered).map((text) => (
-          <option key={text} value={text} />
+          <option key={text}>{text}</option>
         ))}
       </datalist>
       <TextField

@@ -158,7 +158,7 @@ function Call({ draft, read, problemOf, onChange }: EntryProps) {
     <>
       <datalist id={ids}>
         {functionTexts(offered).map((text) => (
-          <option key={text} value={text} />
+          <option key={text}>{text}</option>
         ))}
       </datalist>
       <TextField

@@ -97,7 +97,7 @@ function typeOf(item: AbiItem, output: string): string | undefined {
   const { outputs = [] } = item;
   if (output === '') return outputs.length === 1 ? outputs[0]!.type : 'list';
   const named = outputs.flatMap(partsOf).find(({ path }) => path === output);
-  return named?.type ?? (outputs[Number(output)] as AbiParameter | undefined)?.type;
+  return named?.type ?? outputs.find((_, position) => String(position) === output)?.type;
 }
 
 /** Returns the decimals of a value's unit; null if they are those of a token, and not known. */
