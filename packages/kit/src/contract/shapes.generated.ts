@@ -2002,6 +2002,10 @@ export interface StreamSummary {
   /** Number of children of its factories, on all chains */
   amountOfChildren: number;
   topic0: string[];
+  /** Entries of `factories`. */
+  amountOfFactories: number;
+  /** Entries of `reads`. */
+  amountOfReads: number;
   /** Unix milliseconds */
   createdAt: number;
   /** Deliveries waiting to be sent or retried. */
