@@ -57,7 +57,7 @@ export function StreamBar({
         value={sort ?? ''}
         onChange={(event) => onSearch({ sort: event.target.value })}
       >
-        <option value="">Newest stream</option>
+        <option value="">Problems, newest</option>
         {STREAM_SORTS.map(({ value, label }) => (
           <option key={value} value={value}>
             {label}
