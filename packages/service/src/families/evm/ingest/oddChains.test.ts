@@ -331,6 +331,30 @@ describe('traces', () => {
     }
   });
 
+  test.each([
+    ['a pruned state', fail(-32001, 'Resource not found')],
+    ['a timeout', fail(-32000, 'execution timeout')],
+  ])('that callTracer lacks because of %s are read by trace_block', async (_, refuse) => {
+    const lacking = entries.map(({ txHash }) => ({ txHash, error: 'Resource not found' }));
+    const traceOf = (n: number, traceAddress: number[], value: string): Json => ({
+      blockHash: block['hash'],
+      transactionHash: word(0x7000 + n),
+      transactionPosition: n,
+      traceAddress,
+      type: 'call',
+      action: { callType: 'call', from: address(1), to: address(2), value },
+    });
+    const methods: Methods = {
+      debug_traceBlockByHash: () => lacking,
+      debug_traceTransaction: refuse,
+      trace_block: () =>
+        [0, 1].flatMap((n) => [traceOf(n, [], '0x0'), traceOf(n, [0], toHex(n + 3))]),
+    };
+    expect(await read(methods)).toEqual({ values: ['0x3', '0x4'], codes: undefined });
+    const withFirst = { ...methods, debug_traceBlockByHash: () => [entries[0], lacking[1]] };
+    expect(await read(withFirst)).toEqual({ values: ['0x1', '0x4'], codes: undefined });
+  });
+
   test('of a block are awaited if the failure may pass', async () => {
     const missing = fail(-32000, 'transaction not found');
     for (const late of [missing, fail(-32603, 'internal error')]) {

@@ -267,6 +267,10 @@ describe('internal transactions', () => {
       const all = traceBlock.map((each, n) => (n === 2 ? { ...each, ...odd } : each));
       expect(readTraceBlock(all)).toMatchObject(missing);
     }
+    const withoutPlain = traceBlock.filter((each) => each['transactionPosition'] !== 2);
+    for (const odd of [withoutPlain, []]) {
+      expect(readTraceBlock(odd).isPartial).toBe(true);
+    }
     expect(readCallTracer(callTracer).isPartial).toBe(false);
     expect(readTraceBlock(traceBlock).isPartial).toBe(false);
   });

@@ -8,7 +8,7 @@ import { SourceError, isOfKind } from '../../../ingest/source.ts';
 import { type Frame, framesOf, framesOfBlock, framesOfTraceBlock } from './frames.ts';
 import { mapLimited } from './mapLimited.ts';
 import type { Provider } from './provider.ts';
-import type { Ways } from './ways.ts';
+import type { Way, Ways } from './ways.ts';
 
 export interface TraceReader {
   /**
@@ -113,57 +113,68 @@ export function createTraceReader(ways: Ways<Provider>): TraceReader {
   return {
     async read(node, { number, hash }, hashes, hasCalls) {
       const transactions = { hashes, blockHash: hash };
-      const traceSingly = async (index: number): Promise<Trace | undefined> => {
+      /** The traces so far. Each way adds those that are missing. */
+      const traces: (Trace | undefined)[] = hashes.map(() => undefined);
+      /** The transactions that were not traced alone yet. */
+      const untried = new Set(hashes.keys());
+      const listMissing = () => [...untried].filter((n) => traces[n] === undefined);
+      const traceSingly = async (index: number): Promise<void> => {
+        untried.delete(index);
         const own = hashes[index]!;
         const how = { isOptional: true };
         const answer = await node.request('debug_traceTransaction', [own, SINGLE_TRACER], how);
-        return readTrace(framesOf(answer, own, index), hasCalls);
+        traces[index] = readTrace(framesOf(answer, own, index), hasCalls);
       };
       /** Traces the transactions whose trace is missing one by one, if the node can. */
-      const complete = async (traces: readonly (Trace | undefined)[]): Promise<TracedRecords> => {
-        const all = [...traces];
-        const missing = [...all.keys()].filter((n) => all[n] === undefined);
-        await mapLimited(missing, TRACES_AT_ONCE, async (n) => {
+      const complete = async (): Promise<TracedRecords> => {
+        await mapLimited(listMissing(), TRACES_AT_ONCE, async (n) => {
           try {
-            all[n] = await traceSingly(n);
+            await traceSingly(n);
           } catch (error) {
             if (!(error instanceof SourceError) || isOfKind(error, 'rate-limited', 'unreachable')) {
               throw error;
             }
           }
         });
-        return joinTraces(all, hashes, hasCalls);
+        return joinTraces(traces, hashes, hasCalls);
       };
-      const readEach = (traces: readonly (Iterable<Frame> | undefined)[]) =>
-        traces.map((frames) => frames && readTrace(frames, hasCalls));
+      const add = (read: readonly (Iterable<Frame> | undefined)[]): Promise<TracedRecords> => {
+        for (const [n, frames] of read.entries()) {
+          if (frames !== undefined) traces[n] ??= readTrace(frames, hasCalls);
+        }
+        return complete();
+      };
       try {
-        return await ways.ask<TracedRecords>(node, 'traces', [
+        const questions: Way<TracedRecords>[] = [
           {
             name: 'callTracer',
             async ask() {
               const answer = await node.request('debug_traceBlockByHash', [hash, TRACER]);
-              return complete(readEach(framesOfBlock(answer, transactions)));
+              return add(framesOfBlock(answer, transactions));
             },
           },
           {
             name: 'trace_block',
             async ask() {
               const answer = await node.request('trace_block', [toHex(number)]);
-              return complete(readEach(framesOfTraceBlock(answer, transactions)));
+              return add(framesOfTraceBlock(answer, transactions));
             },
           },
           {
             name: 'one by one',
             async ask() {
               // The first one shows whether the node supports this at all.
-              const first = await traceSingly(0).catch((error: unknown) => {
-                if (isOfTransaction(error)) return undefined;
-                throw error;
-              });
-              return complete([first, ...hashes.slice(1).map(() => undefined)]);
+              const [first] = listMissing();
+              if (first !== undefined) {
+                await traceSingly(first).catch((error: unknown) => {
+                  if (!isOfTransaction(error)) throw error;
+                });
+              }
+              return complete();
             },
           },
-        ]);
+        ];
+        return await ways.ask(node, 'traces', questions, ({ isPartial }) => !isPartial);
       } catch (error) {
         if (isOfKind(error, 'unsupported') && isMissingAt(node)) return undefined;
         throw error;
