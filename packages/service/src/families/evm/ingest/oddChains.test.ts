@@ -293,7 +293,7 @@ describe('traces', () => {
     for (const each of methods) own.push(await start([{ block }], each));
     const { internalTransactions, unverified } = await readFrom(own, 7, TRACES);
     const values = internalTransactions.map(({ value }) => value);
-    return { values, codes: unverified?.codes };
+    return { values, codes: unverified?.codes, isUncertain: unverified?.isUncertain };
   };
 
   test('of a transaction are requested again, with more time, if the node failed', async () => {
@@ -314,7 +314,23 @@ describe('traces', () => {
     ['in its block, and the node has no single traces', { debug_traceTransaction: REFUSED }],
   ])('of a transaction that cannot be traced are missing: %s', async (_, methods) => {
     const all = { debug_traceBlockByHash: () => entries, ...methods };
-    expect(await read(all)).toEqual({ values: ['0x1'], codes: ['traces'] });
+    expect(await read(all)).toEqual({ values: ['0x1'], codes: ['traces'], isUncertain: false });
+  });
+
+  test.each<[string, Methods[]]>([
+    ['node lags', [{ debug_traceTransaction: fail(-32000, 'transaction not found') }]],
+    ['node failed', [{ debug_traceTransaction: fail(-32603, 'internal error') }]],
+    [
+      'other node failed',
+      [
+        { debug_traceTransaction: FAILS },
+        { debug_traceBlockByHash: fail(-32603, 'internal error') },
+      ],
+    ],
+  ])('that may appear later are missing, and the block is uncertain: the %s', async (_, nodes) => {
+    const all = nodes.map((methods) => ({ debug_traceBlockByHash: () => entries, ...methods }));
+    const found = await read(...all);
+    expect(found).toEqual({ values: ['0x1'], codes: ['traces'], isUncertain: true });
   });
 
   test.each([
@@ -326,7 +342,7 @@ describe('traces', () => {
     expect(await read(one)).toEqual({ values: ['0x1', '0x2'], codes: undefined });
     for (const [index, value] of ['0x2', '0x1'].entries()) {
       const partial = { ...methods, debug_traceTransaction: traceAllBut(index) };
-      expect(await read(partial)).toEqual({ values: [value], codes: ['traces'] });
+      expect(await read(partial)).toMatchObject({ values: [value], codes: ['traces'] });
       expect(await read(partial, one)).toEqual({ values: ['0x1', '0x2'], codes: undefined });
     }
   });

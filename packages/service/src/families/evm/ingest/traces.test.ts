@@ -370,6 +370,7 @@ describe('calls', () => {
     const traces = read(framesOfTraceBlock(parity, transactions), false);
     expect(joinTraces(traces, hashes, false)).toEqual({
       internalTransactions: expected,
+      traced: hashes,
       isPartial: false,
     });
   });

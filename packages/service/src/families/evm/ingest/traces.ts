@@ -31,8 +31,12 @@ export interface TracedRecords extends Pick<
   EvmBlock,
   'internalTransactions' | 'calls' | 'failures'
 > {
+  /** Hashes of the transactions whose trace was read. */
+  traced: readonly string[];
   /** Whether the trace of a transaction is missing, and with it the transaction's calls. */
   isPartial: boolean;
+  /** Whether a missing trace may be read later: the node lags, or failed for a passing reason. */
+  mayAppear: boolean;
 }
 
 /** The trace of a transaction. */
@@ -82,7 +86,7 @@ export function joinTraces(
   traces: readonly (Trace | undefined)[],
   hashes: readonly string[],
   hasCalls: boolean,
-): TracedRecords {
+): Omit<TracedRecords, 'mayAppear'> {
   const failures = new Map<string, CallFailure>();
   for (const [n, trace] of traces.entries()) {
     if (trace?.failure !== undefined) failures.set(hashes[n]!, trace.failure);
@@ -90,6 +94,7 @@ export function joinTraces(
   return {
     internalTransactions: traces.flatMap((each) => each?.internalTransactions ?? []),
     ...(hasCalls && { calls: traces.flatMap((each) => each?.calls ?? []), failures }),
+    traced: hashes.filter((_, n) => traces[n] !== undefined),
     isPartial: traces.includes(undefined),
   };
 }
@@ -117,6 +122,7 @@ export function createTraceReader(ways: Ways<Provider>): TraceReader {
       const traces: (Trace | undefined)[] = hashes.map(() => undefined);
       /** The transactions that were not traced alone yet. */
       const untried = new Set(hashes.keys());
+      let mayAppear = false;
       const listMissing = () => [...untried].filter((n) => traces[n] === undefined);
       const traceSingly = async (index: number): Promise<void> => {
         untried.delete(index);
@@ -134,9 +140,10 @@ export function createTraceReader(ways: Ways<Provider>): TraceReader {
             if (!(error instanceof SourceError) || isOfKind(error, 'rate-limited', 'unreachable')) {
               throw error;
             }
+            mayAppear ||= !isOfKind(error, 'unsupported') && !isOfTransaction(error);
           }
         });
-        return joinTraces(traces, hashes, hasCalls);
+        return { ...joinTraces(traces, hashes, hasCalls), mayAppear };
       };
       const add = (read: readonly (Iterable<Frame> | undefined)[]): Promise<TracedRecords> => {
         for (const [n, frames] of read.entries()) {
