@@ -1,6 +1,8 @@
 /** Tests blocks of chains that break Ethereum's rules: they are read as what they mean. */
 import { afterEach, describe, expect, test } from 'vitest';
+import { createLog } from '../../../base/log.ts';
 import { bloomOf } from './bloom.ts';
+import { createEvmSource } from './evm.ts';
 import {
   ALL,
   FULL_BLOOM,
@@ -369,6 +371,19 @@ describe('traces', () => {
     expect(await read(methods)).toEqual({ values: ['0x3', '0x4'], codes: undefined });
     const withFirst = { ...methods, debug_traceBlockByHash: () => [entries[0], lacking[1]] };
     expect(await read(withFirst)).toEqual({ values: ['0x1', '0x4'], codes: undefined });
+  });
+
+  test('of a block that is read again are complete once each node answered', async () => {
+    const node = await start([{ block }], { debug_traceBlockByHash: () => entries });
+    const source = createEvmSource({
+      chain: '0x7a69',
+      urls: [node.url],
+      pollMs: 10_000,
+      log: createLog(() => {}),
+    });
+    const { header } = (await source.readBlockAt(7, TRACES))!;
+    expect(await source.later!.read(header, TRACES)).toMatchObject({ isComplete: true });
+    await source.stop();
   });
 
   test('of a block are awaited if the failure may pass', async () => {
