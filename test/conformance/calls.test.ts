@@ -23,8 +23,10 @@ import fc from 'fast-check';
 import {
   type AbiFunction,
   type Hex,
+  concat,
   decodeFunctionData,
   encodeFunctionData,
+  numberToHex,
   parseAbi,
   size,
   slice,
@@ -73,6 +75,11 @@ const anyInput = fc.oneof(
   fc
     .tuple(anyEncoded, fc.nat())
     .map(([input, n]) => (n % size(input) === 0 ? '0x' : slice(input, 0, n % size(input)))),
+  // A selector that differs in one bit
+  fc.tuple(anyEncoded, fc.nat(31)).map(([input, bit]): Hex => {
+    const selector = BigInt(slice(input, 0, 4)) ^ (1n << BigInt(bit));
+    return concat([numberToHex(selector, { size: 4 }), slice(input, 4)]);
+  }),
   anyBytes,
 );
 
