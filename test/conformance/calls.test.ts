@@ -44,13 +44,19 @@ const GAS = '0x895440';
 /** Number of newest blocks whose state anvil keeps. Only those can be traced with `callTracer`. */
 const STATES = 64;
 
-/** The selectors of the first two are the same. */
+/**
+ * The selectors of the first two are the same. That of the last one is also code without effect
+ * (`PUSH2`, `POP`), with which constructors start.
+ */
 const FUNCTIONS = parseAbi([
   'function burn(uint256 amount)',
   'function collate_propagate_storage(bytes16 key)',
   'function pay(address to, uint256[] amounts)',
   'function note(string text, bytes data)',
+  'function start66310(uint256 count)',
 ]) as readonly AbiFunction[];
+
+const CONSTRUCTOR = toFunctionSelector(FUNCTIONS.at(-1)!);
 
 const hex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`;
 const anyBytes = fc.uint8Array({ maxLength: 40 }).map(hex);
@@ -62,6 +68,7 @@ const anyArguments: Record<string, fc.Arbitrary<unknown[]>> = {
     fc.uint8Array({ minLength: 20, maxLength: 20 }).map(hex),
     fc.array(anyAmount, { maxLength: 2 }),
   ),
+  start66310: fc.tuple(anyAmount),
   note: fc.tuple(fc.string({ unit: 'grapheme', maxLength: 20 }), anyBytes),
 };
 const anyEncoded = fc
@@ -169,7 +176,8 @@ async function place(made: Made): Promise<Placed> {
   const address: Hex = `0x${(nextAddress++).toString(16).padStart(40, '0')}`;
   const calls = await Promise.all(made.calls.map(place));
   const end = made.isFailed ? '5f5ffd' : '00';
-  const code = calls.map(codeOfCall).join('') + end;
+  const start = made.kind === 'create' ? CONSTRUCTOR.slice(2) : '';
+  const code = start + calls.map(codeOfCall).join('') + end;
   if (made.kind !== 'create') await anvil.request('anvil_setCode', [address, `0x${code}`]);
   return { ...made, address, code, calls };
 }
