@@ -45,12 +45,13 @@ const GAS = '0x895440';
 const STATES = 64;
 
 /**
- * The selectors of the first two are the same. That of the last one is also code without effect
- * (`PUSH2`, `POP`), with which constructors start.
+ * The selectors of the first two are the same, but their arguments have different sizes. The
+ * selector of the last one is also code without effect (`PUSH2`, `POP`), with which constructors
+ * start.
  */
 const FUNCTIONS = parseAbi([
-  'function burn(uint256 amount)',
-  'function collate_propagate_storage(bytes16 key)',
+  'function transfer(address to, uint256 amount)',
+  'function many_msg_babbage(bytes1 mark)',
   'function pay(address to, uint256[] amounts)',
   'function note(string text, bytes data)',
   'function start66310(uint256 count)',
@@ -61,13 +62,11 @@ const CONSTRUCTOR = toFunctionSelector(FUNCTIONS.at(-1)!);
 const hex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`;
 const anyBytes = fc.uint8Array({ maxLength: 40 }).map(hex);
 const anyAmount = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
+const bytesOf = (size: number) => fc.uint8Array({ minLength: size, maxLength: size }).map(hex);
 const anyArguments: Record<string, fc.Arbitrary<unknown[]>> = {
-  burn: fc.tuple(anyAmount),
-  collate_propagate_storage: fc.tuple(fc.uint8Array({ minLength: 16, maxLength: 16 }).map(hex)),
-  pay: fc.tuple(
-    fc.uint8Array({ minLength: 20, maxLength: 20 }).map(hex),
-    fc.array(anyAmount, { maxLength: 2 }),
-  ),
+  transfer: fc.tuple(bytesOf(20), anyAmount),
+  many_msg_babbage: fc.tuple(bytesOf(1)),
+  pay: fc.tuple(bytesOf(20), fc.array(anyAmount, { maxLength: 2 })),
   start66310: fc.tuple(anyAmount),
   note: fc.tuple(fc.string({ unit: 'grapheme', maxLength: 20 }), anyBytes),
 };
