@@ -38,7 +38,7 @@ import { API_KEY, type Served, serve } from '../serve.ts';
 
 const CHAIN = '0x7a69';
 /** Number of generated transactions; more are run by hand. */
-const RUNS = Number(process.env['CALL_RUNS'] ?? 600);
+const RUNS = Number(process.env['CALL_RUNS'] ?? 1_000);
 const PER_BLOCK = 3;
 const GAS = '0x895440';
 /** Number of newest blocks whose state anvil keeps. Only those can be traced with `callTracer`. */
