@@ -1,6 +1,8 @@
 /** Tests blocks of chains that break Ethereum's rules: they are read as what they mean. */
 import { afterEach, describe, expect, test } from 'vitest';
+import { createLog } from '../../../base/log.ts';
 import { bloomOf } from './bloom.ts';
+import { createEvmSource } from './evm.ts';
 import {
   ALL,
   FULL_BLOOM,
@@ -293,7 +295,7 @@ describe('traces', () => {
     for (const each of methods) own.push(await start([{ block }], each));
     const { internalTransactions, unverified } = await readFrom(own, 7, TRACES);
     const values = internalTransactions.map(({ value }) => value);
-    return { values, codes: unverified?.codes };
+    return { values, codes: unverified?.codes, isUncertain: unverified?.isUncertain };
   };
 
   test('of a transaction are requested again, with more time, if the node failed', async () => {
@@ -314,7 +316,23 @@ describe('traces', () => {
     ['in its block, and the node has no single traces', { debug_traceTransaction: REFUSED }],
   ])('of a transaction that cannot be traced are missing: %s', async (_, methods) => {
     const all = { debug_traceBlockByHash: () => entries, ...methods };
-    expect(await read(all)).toEqual({ values: ['0x1'], codes: ['traces'] });
+    expect(await read(all)).toEqual({ values: ['0x1'], codes: ['traces'], isUncertain: false });
+  });
+
+  test.each<[string, Methods[]]>([
+    ['node lags', [{ debug_traceTransaction: fail(-32000, 'transaction not found') }]],
+    ['node failed', [{ debug_traceTransaction: fail(-32603, 'internal error') }]],
+    [
+      'other node failed',
+      [
+        { debug_traceTransaction: FAILS },
+        { debug_traceBlockByHash: fail(-32603, 'internal error') },
+      ],
+    ],
+  ])('that may appear later are missing, and the block is uncertain: the %s', async (_, nodes) => {
+    const all = nodes.map((methods) => ({ debug_traceBlockByHash: () => entries, ...methods }));
+    const found = await read(...all);
+    expect(found).toEqual({ values: ['0x1'], codes: ['traces'], isUncertain: true });
   });
 
   test.each([
@@ -326,9 +344,46 @@ describe('traces', () => {
     expect(await read(one)).toEqual({ values: ['0x1', '0x2'], codes: undefined });
     for (const [index, value] of ['0x2', '0x1'].entries()) {
       const partial = { ...methods, debug_traceTransaction: traceAllBut(index) };
-      expect(await read(partial)).toEqual({ values: [value], codes: ['traces'] });
+      expect(await read(partial)).toMatchObject({ values: [value], codes: ['traces'] });
       expect(await read(partial, one)).toEqual({ values: ['0x1', '0x2'], codes: undefined });
     }
+  });
+
+  test.each([
+    ['a pruned state', fail(-32001, 'Resource not found')],
+    ['a timeout', fail(-32000, 'execution timeout')],
+  ])('that callTracer lacks because of %s are read by trace_block', async (_, refuse) => {
+    const lacking = entries.map(({ txHash }) => ({ txHash, error: 'Resource not found' }));
+    const traceOf = (n: number, traceAddress: number[], value: string): Json => ({
+      blockHash: block['hash'],
+      transactionHash: word(0x7000 + n),
+      transactionPosition: n,
+      traceAddress,
+      type: 'call',
+      action: { callType: 'call', from: address(1), to: address(2), value },
+    });
+    const methods: Methods = {
+      debug_traceBlockByHash: () => lacking,
+      debug_traceTransaction: refuse,
+      trace_block: () =>
+        [0, 1].flatMap((n) => [traceOf(n, [], '0x0'), traceOf(n, [0], toHex(n + 3))]),
+    };
+    expect(await read(methods)).toEqual({ values: ['0x3', '0x4'], codes: undefined });
+    const withFirst = { ...methods, debug_traceBlockByHash: () => [entries[0], lacking[1]] };
+    expect(await read(withFirst)).toEqual({ values: ['0x1', '0x4'], codes: undefined });
+  });
+
+  test('of a block that is read again are complete once each node answered', async () => {
+    const node = await start([{ block }], { debug_traceBlockByHash: () => entries });
+    const source = createEvmSource({
+      chain: '0x7a69',
+      urls: [node.url],
+      pollMs: 10_000,
+      log: createLog(() => {}),
+    });
+    const { header } = (await source.readBlockAt(7, TRACES))!;
+    expect(await source.later!.read(header, TRACES)).toMatchObject({ isComplete: true });
+    await source.stop();
   });
 
   test('of a block are awaited if the failure may pass', async () => {

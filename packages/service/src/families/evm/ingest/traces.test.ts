@@ -267,6 +267,10 @@ describe('internal transactions', () => {
       const all = traceBlock.map((each, n) => (n === 2 ? { ...each, ...odd } : each));
       expect(readTraceBlock(all)).toMatchObject(missing);
     }
+    const withoutPlain = traceBlock.filter((each) => each['transactionPosition'] !== 2);
+    for (const odd of [withoutPlain, []]) {
+      expect(readTraceBlock(odd).isPartial).toBe(true);
+    }
     expect(readCallTracer(callTracer).isPartial).toBe(false);
     expect(readTraceBlock(traceBlock).isPartial).toBe(false);
   });
@@ -366,6 +370,7 @@ describe('calls', () => {
     const traces = read(framesOfTraceBlock(parity, transactions), false);
     expect(joinTraces(traces, hashes, false)).toEqual({
       internalTransactions: expected,
+      traced: hashes,
       isPartial: false,
     });
   });

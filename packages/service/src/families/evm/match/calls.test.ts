@@ -91,7 +91,14 @@ function valueOf(parameter: Parameter): fc.Arbitrary<unknown> {
 }
 const exactly = (length: number) => ({ minLength: length, maxLength: length });
 
-/** Generates the input of a call: encoded, truncated, with more data, or arbitrary. */
+/** Returns the selector with one other bit. */
+const flipBit = (selector: Hex, bit: number): Hex =>
+  `0x${(BigInt(selector) ^ (1n << BigInt(bit))).toString(16).padStart(8, '0')}`;
+
+/**
+ * Generates the input of a call: encoded, truncated, with more data, with a similar selector, or
+ * arbitrary.
+ */
 const anyInput: fc.Arbitrary<Hex> = fc.oneof(
   {
     weight: 6,
@@ -108,6 +115,12 @@ const anyInput: fc.Arbitrary<Hex> = fc.oneof(
     arbitrary: fc
       .tuple(fc.constantFrom(...FUNCTIONS), fc.uint8Array({ maxLength: 96 }))
       .map(([item, rest]): Hex => `${selectorOf(item)}${toHexBytes(rest).slice(2)}`),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(fc.constantFrom(...FUNCTIONS), fc.nat(31))
+      .map(([item, bit]) => flipBit(selectorOf(item), bit)),
   },
   { weight: 1, arbitrary: fc.uint8Array({ maxLength: 8 }).map(toHexBytes) },
 );
