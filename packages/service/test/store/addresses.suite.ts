@@ -252,12 +252,15 @@ export function testAddresses(tools: StoreTools): void {
     }, 60_000);
 
     describe('while a change is staged', () => {
+      const begin = async (id: string): Promise<number> => {
+        const begun = await tools.store.beginAddressChange(id);
+        if (begun.outcome !== 'begun') throw new Error(begun.outcome);
+        return begun.change;
+      };
       const staged = async () => {
         const { id } = await tools.store.createStream(draft(['0x1']));
         await add(id, [1, 2, 3], { 1: 'one' });
-        const begun = await tools.store.beginAddressChange(id);
-        if (begun.outcome !== 'begun') throw new Error(begun.outcome);
-        const { change } = begun;
+        const change = await begin(id);
         await tools.store.stageAddresses(change, addition([1, 10, 11], { 1: 'ONE' }));
         await tools.store.stageAddresses(change, { kind: 'remove', addresses: packed([3]) });
         return { id, change };
@@ -316,6 +319,16 @@ export function testAddresses(tools: StoreTools): void {
         });
         expect(await page(id)).toEqual({ addresses: before, next: undefined });
         expect((await add(id, [12])).outcome).toBe('changed');
+      });
+
+      test('housekeeping after an earlier change keeps what it removes', async () => {
+        const { id, change: earlier } = await staged();
+        await tools.store.activateAddressChange(earlier);
+        const change = await begin(id);
+        await tools.store.stageAddresses(change, { kind: 'remove', addresses: packed([1]) });
+        await cleanUp({ staleMs: 60_000 });
+        while (await tools.store.undoAddressChange(change));
+        expect((await page(id)).addresses[0]).toEqual({ address: address(1), label: 'ONE' });
       });
 
       test('deleting the stream discards it', async () => {

@@ -170,7 +170,7 @@ export function testChildren(tools: StoreTools): void {
       expect(await missing()).toEqual([{ from: 96, to: 100 }]);
       expect(await store.readChildrenMissing(streamId, chain.chain)).toBe(96);
       await commit(chain, [childOf(streamId, 4)]);
-      expect(await search(96, 100, 4)).toMatchObject({
+      expect(await search(96, 100, 4, 5)).toMatchObject({
         job: { state: 'running', nextBlock: 101 },
       });
       const sought = { addresses: [address(4)], upTo: 100 };
@@ -377,6 +377,17 @@ export function testMaximumOfChildren(
         [{ from: 101, to: 103 }],
         [{ from: 102, to: 102 }],
       ]);
+    });
+
+    test('keeps blocks before those of an earlier search, too', async () => {
+      const { one, commit, jobs } = await start();
+      await commit(one, 1, 2, 3);
+      const ancestor = one.tip();
+      await commit(one);
+      await commit(one, 4);
+      await one.rewind(ancestor);
+      await commit(one, 5);
+      expect(await jobs()).toEqual(['1 failed 102 102', '1 failed 103 103']);
     });
 
     test('does not apply to other streams, and ends with room for more', async () => {
