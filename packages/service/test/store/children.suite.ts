@@ -406,6 +406,28 @@ export function testMaximumOfChildren(
       ]);
     });
 
+    test('has searches that wait for the children of those that were left out', async () => {
+      const { one } = await start();
+      const { store } = tools;
+      const factory = { address: address(1), event: 'E(address a)', parameter: 'a' };
+      const factories = [factory, { ...factory, address: undefined, childrenOf: 0 }];
+      const { id: streamId } = await store.createStream(
+        draft([one.chain], { options: { ...DEFAULT_OPTIONS, factories } }),
+      );
+      const children = [1, 2, 3, 4].map((n) => childOf(streamId, n));
+      await one.commit(one.next(), [], 2, [], 1, undefined, children);
+      const [{ id } = { id: '' }] = await store.listJobs({ streamId, limit: 1 });
+      await store.setJobState(id, 'running', '');
+      const search = async (block: number) => {
+        const range = { from: block, to: block, children: [] };
+        return (await store.commitSearch({ ...one.held, id, ...range }))?.job.state;
+      };
+      expect(await search(101)).toBe('running');
+      await store.extendSearch(id);
+      await one.commit(one.next(), []);
+      expect(await search(102)).toBe('done');
+    });
+
     test('ends a search at the first block with a further child', async () => {
       const { one } = await start();
       const { store } = tools;
