@@ -268,6 +268,7 @@ describe('internal transactions', () => {
       expect(readTraceBlock(all)).toMatchObject(missing);
     }
     expect(readCallTracer(callTracer).isPartial).toBe(false);
+    expect(readCallTracer([third, second, first])).toEqual(readCallTracer(callTracer));
     expect(readTraceBlock(traceBlock).isPartial).toBe(false);
   });
 
