@@ -136,8 +136,8 @@ test('keys rotate without a gap, and the overlap ends on time', async () => {
   expect(await admin().listPublicKeys()).toHaveLength(5);
 });
 
-test('a key pair signs until exactly its end', async () => {
-  const now = 1_000;
+/** Opens key pairs on a ledger in memory, whose time is 1,000 ms. */
+async function openInMemory() {
   let text: string | undefined;
   const store: Parameters<typeof openKeyPairs>[0] = {
     readSetting: () => Promise.resolve(text),
@@ -145,18 +145,39 @@ test('a key pair signs until exactly its end', async () => {
       text = after;
       return Promise.resolve(true);
     },
-    readLedgerTime: () => Promise.resolve(now),
+    readLedgerTime: () => Promise.resolve(1_000),
     signals: createSignals(),
   };
   const vault = { seal: (sealed: string) => sealed, open: (sealed: string) => sealed } as Vault;
-  const keyPairs = await openKeyPairs(
+  return {
     store,
-    vault,
-    createLog(() => {}),
-  );
+    keyPairs: await openKeyPairs(
+      store,
+      vault,
+      createLog(() => {}),
+    ),
+  };
+}
+
+test('a key pair signs until exactly its end', async () => {
+  const { keyPairs } = await openInMemory();
   await keyPairs.create(0);
   await keyPairs.create(500);
   expect([1_499, 1_500].map((at) => keyPairs.privateKeys(at).length)).toEqual([2, 1]);
+  keyPairs.stop();
+});
+
+test('a slow read does not replace a newer one', async () => {
+  const { store, keyPairs } = await openInMemory();
+  const { readSetting } = store;
+  const slow = Promise.withResolvers<undefined>();
+  store.readSetting = () => slow.promise;
+  store.signals.send(['settings']);
+  store.readSetting = readSetting;
+  await keyPairs.create(0);
+  slow.resolve(undefined);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(keyPairs.privateKeys(1_000)).toHaveLength(1);
   keyPairs.stop();
 });
 
