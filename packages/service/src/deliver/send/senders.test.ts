@@ -1,25 +1,30 @@
 import { toInboxUrl } from '@sluice/kit/contract';
-import { startWebhookSink } from '@sluice/testkit';
-import { expect, test } from 'vitest';
+import { type WebhookSink, startWebhookSink } from '@sluice/testkit';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Store } from '../../store/store.ts';
 import { createSenders } from './senders.ts';
 
-test('attempts of the service, and of its isolated process, end after --max-timeout-seconds', async () => {
-  const sink = await startWebhookSink();
-  sink.respond({ silence: 'hang' });
-  const token = JSON.stringify({ access_token: 'token', token_type: 'bearer' });
-  sink.respond(
-    { headers: { 'content-type': 'application/json' }, body: token },
-    { path: '/token' },
-  );
-  const { sender, createIsolation } = createSenders(
+const TOKEN = {
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ access_token: 'token', token_type: 'bearer' }),
+};
+
+let sink: WebhookSink;
+beforeEach(async () => {
+  sink = await startWebhookSink();
+  sink.respond(TOKEN, { path: '/token' });
+});
+afterEach(() => sink.close());
+
+const open = (maxTimeoutSeconds: number) =>
+  createSenders(
     {
       allowCidrs: [],
       allowPrivateEndpoints: true,
       egressProxy: undefined,
       httpsOnly: false,
       maxPerHost: undefined,
-      maxTimeoutSeconds: 1,
+      maxTimeoutSeconds,
     },
     {
       store: { receiveInInbox: () => new Promise(() => {}) } as Partial<Store> as Store,
@@ -30,29 +35,46 @@ test('attempts of the service, and of its isolated process, end after --max-time
       readChainAndPhase: () => undefined as never,
     },
   );
-  const isolation = createIsolation();
-  const sending = {
-    url: `${sink.url}/hook`,
-    id: crypto.randomUUID(),
-    body: Buffer.from('{"streamId":""}'),
-    headers: {},
-    timeoutMs: 3_000,
-    queueSize: 1,
-    recordsCharged: 0,
-  };
+
+const sendingOf = (timeoutMs: number) => ({
+  url: `${sink.url}/hook`,
+  id: crypto.randomUUID(),
+  body: Buffer.from('{"streamId":""}'),
+  headers: {},
+  timeoutMs,
+  queueSize: 1,
+  recordsCharged: 0,
+});
+const withToken = (sending: ReturnType<typeof sendingOf>) => {
   const credentials = { tokenUrl: `${sink.url}/token`, clientId: 'a', clientSecret: 'b' };
-  const withToken = { ...sending, oauth2: { streamId: 'stream', credentials } };
+  return { ...sending, oauth2: { streamId: 'stream', credentials } };
+};
+
+test('attempts of the service, and of its isolated process, end after --max-timeout-seconds', async () => {
+  sink.respond({ silence: 'hang' });
+  const { sender, createIsolation } = open(1);
+  const isolation = createIsolation();
+  const sending = sendingOf(3_000);
   try {
     await isolation.start();
     const results = await Promise.all([
       sender.send(sending),
-      sender.send(withToken),
+      sender.send(withToken(sending)),
       sender.send({ ...sending, url: toInboxUrl('slow') }),
       isolation.send(sending, () => {}),
     ]);
     const error = 'no complete response within 1 s';
     expect(results).toMatchObject(results.map(() => ({ error })));
   } finally {
-    await Promise.all([sender.close(), isolation.close(), sink.close()]);
+    await Promise.all([sender.close(), isolation.close()]);
   }
+});
+
+test('an attempt and its repeat with a new token share the timeout', async () => {
+  sink.respond([200, { status: 401, delayMs: 500 }, { silence: 'hang' }], { path: '/hook' });
+  const { sender } = open(60);
+  const sending = withToken(sendingOf(2_000));
+  expect(await sender.send(sending)).toMatchObject({ status: 200 });
+  expect((await sender.send(sending)).error).toMatch(/^no complete response within 1\.\d+ s$/);
+  await sender.close();
 });
