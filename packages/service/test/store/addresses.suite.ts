@@ -341,6 +341,19 @@ export function testAddresses(tools: StoreTools): void {
       });
     });
 
+    test('are read again by an index that missed deleted changes', async () => {
+      const { id } = await tools.store.createStream(draft(['0x1']));
+      const index = createStreamIndex();
+      await add(id, [1]);
+      await refreshRules(index, tools.store);
+      await add(id, [2]);
+      await cleanUp({ keepMs: -1 });
+      await refreshRules(index, tools.store);
+      let found = 0;
+      index.watching('0x1', address(2), 2, ({ record }) => (found += record.id === id ? 1 : 0));
+      expect(found).toBe(1);
+    });
+
     test('property: the list, its count and a matching index equal a set', async () => {
       const numbers = fc.uniqueArray(fc.integer({ min: 1, max: 30 }), {
         minLength: 1,

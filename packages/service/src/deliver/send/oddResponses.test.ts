@@ -104,6 +104,11 @@ describe('a 2xx completes the delivery', () => {
     expect(connections).toBe(1);
   });
 
+  test('of HTTP 1.0', async () => {
+    respond = (socket) => socket.end('HTTP/1.0 202 OK\r\nContent-Le');
+    expect(await send()).toMatchObject({ status: 202, error: null });
+  });
+
   test('after interim responses', async () => {
     const interim = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n';
     respond = (socket) => socket.end(`${interim}${interim}HTTP/1.1 201 OK\r\nContent-Le`);
