@@ -14,6 +14,7 @@ import {
   createReceipt,
   createTransaction,
   fail,
+  readAllFrom,
   readFrom,
   startFakeNode,
   toHex,
@@ -233,6 +234,18 @@ describe('receipts', () => {
     });
   });
 
+  test.each([null, undefined])('that have %s as their block are its own', async (blockHash) => {
+    const { block, receipts } = two();
+    const node = await start([
+      { block, receipts: receipts.map((receipt) => ({ ...receipt, blockHash })) },
+    ]);
+    expect(await readFrom([node], 7, ALL)).toMatchObject({
+      logs: [{ logIndex: 0 }, { logIndex: 1 }],
+      unverified: { codes: ['header-hash'] },
+    });
+    expect(node.calls['eth_getTransactionReceipt']).toBeUndefined();
+  });
+
   test('that are null for an empty block are none', async () => {
     const node = await start([{ block: createBlock(7) }], { eth_getBlockReceipts: () => null });
     expect((await readFrom([node], 7, ALL)).unverified!.codes).toEqual(['header-hash']);
@@ -271,6 +284,28 @@ describe('logs', () => {
     const node = await start([two()], { eth_getLogs: refuse });
     expect((await readFrom([node], 7, LOGS)).logs).toHaveLength(2);
   });
+
+  test('are no longer requested by the hash of a block if that list lacked them', async () => {
+    const contents = [7, 8].map((number) => {
+      const block = createBlock(number, {
+        transactions: [createTransaction(0)],
+        logsBloom: undefined,
+      });
+      return { block, receipts: [createReceipt(block, 0, [createBlockLog(block, 0, 0)])] };
+    });
+    const asked: string[] = [];
+    const node = await start(contents, {
+      eth_getLogs: ({ fromBlock }: { fromBlock?: string }) => {
+        asked.push(fromBlock ?? 'by hash');
+        return contents.flatMap(({ block, receipts }) =>
+          block['number'] === fromBlock ? receipts.flatMap(({ logs }) => logs as Json[]) : [],
+        );
+      },
+    });
+    const blocks = await readAllFrom([node], [7, 8], LOGS);
+    expect(blocks.map(({ logs }) => logs.length)).toEqual([1, 1]);
+    expect(asked).toEqual(['by hash', '0x7', '0x8']);
+  });
 });
 
 describe('traces', () => {
@@ -286,8 +321,10 @@ describe('traces', () => {
     { txHash: word(0x7001), result: null, error: { code: -32000, message: 'execution timeout' } },
   ];
   /** Fails to trace the transaction at this index. */
-  const traceAllBut = (index: number) => (hash: string) =>
-    hash === word(0x7000 + index) ? FAILS() : frameOf(1 + Number(hash) - 0x7000);
+  const traceAllBut =
+    (index: number, refuse = FAILS) =>
+    (hash: string) =>
+      hash === word(0x7000 + index) ? refuse() : frameOf(1 + Number(hash) - 0x7000);
   const REFUSED = fail(-32601, 'the method does not exist');
   type Methods = NonNullable<Parameters<typeof startFakeNode>[1]>;
   const read = async (...methods: Methods[]) => {
@@ -343,7 +380,7 @@ describe('traces', () => {
     const one = { ...methods, debug_traceTransaction: traceAllBut(-1) };
     expect(await read(one)).toEqual({ values: ['0x1', '0x2'], codes: undefined });
     for (const [index, value] of ['0x2', '0x1'].entries()) {
-      const partial = { ...methods, debug_traceTransaction: traceAllBut(index) };
+      const partial = { ...methods, debug_traceTransaction: traceAllBut(index, refuse) };
       expect(await read(partial)).toMatchObject({ values: [value], codes: ['traces'] });
       expect(await read(partial, one)).toEqual({ values: ['0x1', '0x2'], codes: undefined });
     }

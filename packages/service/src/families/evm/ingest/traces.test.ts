@@ -272,6 +272,7 @@ describe('internal transactions', () => {
       expect(readTraceBlock(odd).isPartial).toBe(true);
     }
     expect(readCallTracer(callTracer).isPartial).toBe(false);
+    expect(readCallTracer([third, second, first])).toEqual(readCallTracer(callTracer));
     expect(readTraceBlock(traceBlock).isPartial).toBe(false);
   });
 

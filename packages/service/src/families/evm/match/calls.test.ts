@@ -643,17 +643,28 @@ test('a stream with functions needs transactions, and all calls of traces for in
   expect(searchOf(indexOf(calling(), [to]), '0x1', () => [to])).toBeUndefined();
 });
 
+/** Returns the log of a transaction, whose index is also that of the transaction. */
+const logOf = (transactionIndex: number) => ({
+  logIndex: transactionIndex,
+  transactionIndex,
+  transactionHash: hashOf(transactionIndex),
+  address: to,
+  topics: [],
+  data: '0x',
+});
+
+test('a call adds all logs of its transaction, if they are wanted', () => {
+  const others = transaction({ input: '0x' });
+  const block = toBlock([others, transaction(), others]);
+  block.logs = [0, 1, 1, 2].map(logOf);
+  const options = calling({ includeAllTxLogs: true });
+  expect(matchWith(options, [to], block)?.logs.map((log) => log.logIndex)).toEqual(['1', '1']);
+  expect(matchWith(calling(), [to], block)?.logs).toEqual([]);
+});
+
 test('each log gets the sender and the decoded call of its transaction', () => {
   const block = toBlock([transaction(), { ...transaction(), isCreation: true }]);
-  const log = (transactionIndex: number, transactionHash: string) => ({
-    logIndex: transactionIndex,
-    transactionIndex,
-    transactionHash,
-    address: to,
-    topics: [],
-    data: '0x',
-  });
-  block.logs = [log(0, hashOf(0)), log(1, hashOf(1)), log(2, hashOf(2))];
+  block.logs = [0, 1, 2].map(logOf);
   const abi: AbiItem[] = [
     {
       type: 'function',
