@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
 import { describeAgo } from '../flags/durations.ts';
 import { examples } from '../flags/examples.ts';
-import { rewriteCommands } from '../package/packaged.ts';
+import { rewriteCommands, sluiceCommand } from '../package/packaged.ts';
 import { toListedAddresses } from '../streams/givenAddresses.ts';
 import { CREATE_STREAM, findStream } from '../streams/findStream.ts';
 import { type FieldOptions, addFieldOptions, toGivenFields } from '../streams/fieldFlags.ts';
@@ -140,6 +140,14 @@ async function children(
     else {
       const { address, chainId, blockNumber } = child;
       terminal.print(toCsvRow([address, chainId, String(blockNumber), child.label ?? '']));
+    }
+  }
+  if (options.json) return;
+  for (const { chainId, childrenMissing = [] } of await sluice.getCoverage(id)) {
+    for (const { from, to } of childrenMissing) {
+      terminal.note(
+        `${name}: children in blocks ${from} to ${to} of ${chainId} are not all known. Show their search: ${sluiceCommand()} backfills list --stream ${name}`,
+      );
     }
   }
 }

@@ -963,6 +963,13 @@ const childCounts: Migration = {
   },
 };
 
+/** Drops the first wanted block of streams, because factories without `from` want missed blocks too. */
+const missedChildren: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema.alterTable('stream').dropColumn('children_from').execute();
+  },
+};
+
 export const migrations: Record<string, Migration> = {
   '0001 ledger': ledger,
   '0002 matches set aside': setAside,
@@ -983,6 +990,7 @@ export const migrations: Record<string, Migration> = {
   '0017 values on chain': values,
   '0018 past children': pastChildren,
   '0019 counts of children': childCounts,
+  '0020 missed children': missedChildren,
 };
 
 /** Table with the names of the applied migrations. */

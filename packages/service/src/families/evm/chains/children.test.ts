@@ -368,6 +368,30 @@ async function open(rules: readonly Rule[]) {
   };
 }
 
+test('no block is matched while late children are written', async () => {
+  const world = await open(RULES.slice(0, 1));
+  const { chain, block } = await world.add(0, [], 'ok');
+  const { live } = world.matching();
+  const child = { streamId: world.streams[0]!, factory: 'f', address: addressOf(6) };
+  let matchedUpTo: number | undefined;
+  let end: (result: { children: [] }) => void;
+  const written = live.addLateChildren(chain, [child], (upTo) => {
+    matchedUpTo = upTo;
+    return new Promise<{ children: [] }>((resolve) => (end = resolve));
+  });
+  expect(matchedUpTo).toBe(block.number);
+  expect(() => live.match(chain, block)).toThrow('the children of a factory are being loaded');
+  const order: string[] = [];
+  const loaded = live.loadChildren(chain).then(() => order.push('loaded'));
+  await new Promise(setImmediate);
+  order.push('written');
+  end!({ children: [] });
+  await Promise.all([written, loaded]);
+  expect(order).toEqual(['written', 'loaded']);
+  expect(live.match(chain, block).matches).toEqual([]);
+  await store.deleteStream(child.streamId);
+});
+
 test('each block is matched with the children that its chain has at it', async () => {
   let ofFactories = 0;
   await fc.assert(
