@@ -148,12 +148,12 @@ async function openInMemory() {
     readLedgerTime: () => Promise.resolve(1_000),
     signals: createSignals(),
   };
-  const vault = { seal: (sealed: string) => sealed, open: (sealed: string) => sealed } as Vault;
+  const vault: Partial<Vault> = { seal: (text) => text, open: (sealed) => sealed };
   return {
     store,
     keyPairs: await openKeyPairs(
       store,
-      vault,
+      vault as Vault,
       createLog(() => {}),
     ),
   };
