@@ -148,12 +148,12 @@ async function openInMemory() {
     readLedgerTime: () => Promise.resolve(1_000),
     signals: createSignals(),
   };
-  const vault: Partial<Vault> = { seal: (text) => text, open: (sealed) => sealed };
+  const vault: Pick<Vault, 'seal' | 'open'> = { seal: (text) => text, open: (text) => text };
   return {
     store,
     keyPairs: await openKeyPairs(
       store,
-      vault as Vault,
+      vault,
       createLog(() => {}),
     ),
   };
