@@ -279,7 +279,7 @@ async function create(options: CreateOptions, terminal: Terminal): Promise<void>
   const { api, sluice } = connect(options, terminal);
   const addresses = [
     ...(declared?.addresses ?? []),
-    ...(await toListedAddresses(sluice, options.address ?? [])),
+    ...(await toListedAddresses(sluice, options.address ?? [], terminal)),
   ];
   const stream = await createStream(api, fields);
   if (addresses.length > 0) {

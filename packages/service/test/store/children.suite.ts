@@ -247,7 +247,7 @@ export function testChildren(tools: StoreTools): void {
       expect(await missing()).toEqual([{ from: 96, to: 100 }]);
       expect(await store.readChildrenMissing(streamId, chain.chain)).toBe(96);
       await commit(chain, [childOf(streamId, 4)]);
-      expect(await search(96, 100, 4)).toMatchObject({
+      expect(await search(96, 100, 4, 5)).toMatchObject({
         job: { state: 'running', nextBlock: 101 },
       });
       const sought = { addresses: [address(4)], upTo: 100 };
@@ -456,6 +456,17 @@ export function testMaximumOfChildren(
       ]);
     });
 
+    test('keeps blocks before those of an earlier search, too', async () => {
+      const { one, commit, jobs } = await start();
+      await commit(one, 1, 2, 3);
+      const ancestor = one.tip();
+      await commit(one);
+      await commit(one, 4);
+      await one.rewind(ancestor);
+      await commit(one, 5);
+      expect(await jobs()).toEqual(['1 failed 102 102', '1 failed 103 103']);
+    });
+
     test('does not apply to other streams, and ends with room for more', async () => {
       const { id, second, one, commit, jobs } = await start();
       await commit(one, 1, 2, 3, 4);
@@ -470,6 +481,28 @@ export function testMaximumOfChildren(
       expect(await tools.store.listRunningJobs(one.chain)).toMatchObject([
         { id: failed!.id, isForAll: true },
       ]);
+    });
+
+    test('has searches that wait for the children of those that were left out', async () => {
+      const { one } = await start();
+      const { store } = tools;
+      const factory = { address: address(1), event: 'E(address a)', parameter: 'a' };
+      const factories = [factory, { ...factory, address: undefined, childrenOf: 0 }];
+      const { id: streamId } = await store.createStream(
+        draft([one.chain], { options: { ...DEFAULT_OPTIONS, factories } }),
+      );
+      const children = [1, 2, 3, 4].map((n) => childOf(streamId, n));
+      await one.commit(one.next(), [], 2, [], 1, undefined, children);
+      const [{ id } = { id: '' }] = await store.listJobs({ streamId, limit: 1 });
+      await store.setJobState(id, 'running', '');
+      const search = async (block: number) => {
+        const range = { from: block, to: block, children: [] };
+        return (await store.commitSearch({ ...one.held, id, ...range }))?.job.state;
+      };
+      expect(await search(101)).toBe('running');
+      await store.extendSearch(id);
+      await one.commit(one.next(), []);
+      expect(await search(102)).toBe('done');
     });
 
     test('ends a search at the first block with a further child', async () => {
