@@ -189,6 +189,7 @@ const anyStep = fc.oneof(
 
 /** Each run has about 30 blocks. */
 const RUNS = Number(process.env['CHILD_RUNS'] ?? 8);
+const LONG = { timeout: 60_000 + RUNS * 2_000 };
 
 let folder: string;
 let store: Store;
@@ -407,41 +408,37 @@ test('no block is matched while late children are written', async () => {
   await store.deleteStream(child.streamId);
 });
 
-test(
-  'each block is matched with the children that its chain has at it',
-  { timeout: 60_000 + RUNS * 2_000 },
-  async () => {
-    let ofFactories = 0;
-    await fc.assert(
-      fc.asyncProperty(fc.array(anyStep, { minLength: 20, maxLength: 60 }), async (steps) => {
-        const world = await open(RULES);
-        for (const step of steps) {
-          if (step.kind === 'restart') await world.restart();
-          else if (step.kind === 'reorg') await world.rewind(step.chain, step.depth, step.outcome);
-          else {
-            const { chain, block } = await world.add(step.chain, step.logs, step.outcome);
-            const { made } = world.followed[step.chain]!;
-            for (const [n, rule] of RULES.entries()) {
-              const expected = rule.chains.includes(step.chain) ? expectedOf(rule, made) : [];
-              const live = bodiesOf(world.matches(), world.streams[n]!);
-              expect(logsOf(live)).toEqual(expected);
-              ofFactories += checkFactories(rule, made, live);
-              // A backfill reads the children from the ledger.
-              if (!rule.chains.includes(step.chain)) continue;
-              const single = await world.matching().open(chain, world.streams[n]!);
-              const past = bodiesOf(await single!.match(block), world.streams[n]!);
-              expect(logsOf(past)).toEqual(expected);
-              checkFactories(rule, made, past);
-            }
+test('each block is matched with the children that its chain has at it', LONG, async () => {
+  let ofFactories = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyStep, { minLength: 20, maxLength: 60 }), async (steps) => {
+      const world = await open(RULES);
+      for (const step of steps) {
+        if (step.kind === 'restart') await world.restart();
+        else if (step.kind === 'reorg') await world.rewind(step.chain, step.depth, step.outcome);
+        else {
+          const { chain, block } = await world.add(step.chain, step.logs, step.outcome);
+          const { made } = world.followed[step.chain]!;
+          for (const [n, rule] of RULES.entries()) {
+            const expected = rule.chains.includes(step.chain) ? expectedOf(rule, made) : [];
+            const live = bodiesOf(world.matches(), world.streams[n]!);
+            expect(logsOf(live)).toEqual(expected);
+            ofFactories += checkFactories(rule, made, live);
+            // A backfill reads the children from the ledger.
+            if (!rule.chains.includes(step.chain)) continue;
+            const single = await world.matching().open(chain, world.streams[n]!);
+            const past = bodiesOf(await single!.match(block), world.streams[n]!);
+            expect(logsOf(past)).toEqual(expected);
+            checkFactories(rule, made, past);
           }
         }
-        for (const id of world.streams) await store.deleteStream(id);
-      }),
-      { numRuns: RUNS },
-    );
-    expect(ofFactories).toBeGreaterThan(20);
-  },
-);
+      }
+      for (const id of world.streams) await store.deleteStream(id);
+    }),
+    { numRuns: RUNS },
+  );
+  expect(ofFactories).toBeGreaterThan(20);
+});
 
 test('children of an earlier block are not added if a reorg removes them meanwhile', async () => {
   const world = await open(RULES.slice(0, 1));
