@@ -153,7 +153,7 @@ async function openInMemory() {
     store,
     keyPairs: await openKeyPairs(
       store,
-      vault,
+      vault as Vault,
       createLog(() => {}),
     ),
   };
