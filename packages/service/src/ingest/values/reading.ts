@@ -12,7 +12,12 @@ import { type KnownReads, createKnownReads } from './knownReads.ts';
 
 /** The values of streams in the state of a block. */
 export interface ReadValues<Sent> {
+  /** The results, except those that continue a run that lasts. */
   results: readonly ReadResult[];
+  /** Streams with values whose runs last after the block. */
+  lasting: readonly string[];
+  /** Values that no node has. */
+  ended: readonly ReadRef[];
   /** Values that their streams no longer read. */
   forgotten: readonly ReadRef[];
   /** Streams with values that no node has. */
@@ -143,6 +148,8 @@ export function createValueReading<Stream extends { id: string }, Sent>({
       pending.pending > MAX_PENDING
         ? {
             results: [],
+            lasting: [],
+            ended: [],
             forgotten: [],
             lacking: streams.map(({ id }) => id),
             sent: new Map(),
@@ -153,7 +160,7 @@ export function createValueReading<Stream extends { id: string }, Sent>({
       kept = { hash: pending.block.parentHash, revision, known };
       return pause(Math.min(retryMs * 2 ** count, RETRY_MAX_MS));
     }
-    const { results, forgotten, lacking, sent, problems } = values;
+    const { lacking, sent, problems, ...read } = values;
     if (lacking.length > 0) {
       log.warn('no node has the state of a block', {
         chain,
@@ -165,15 +172,14 @@ export function createValueReading<Stream extends { id: string }, Sent>({
       chain,
       epoch,
       state: pending,
-      results,
-      forgotten,
+      ...read,
       lacking,
       matches: sent.size === 0 ? [] : matcher.toMatches(chain, pending.block, sent),
       heights: confirmedHeights(),
     });
     // The block has left the chain, or another process reads the chain now.
     if (!isRead) return pause(retryMs);
-    known.add(pending.block, results, forgotten);
+    known.add(pending.block, read);
     kept = { hash: pending.block.hash, revision, known };
     reportFailing(known, problems);
   };

@@ -17,7 +17,7 @@ export async function beginCoverage(
   streamId: string,
   chains: readonly string[],
 ): Promise<void> {
-  for (const table of ['coverage', 'read_value'] as const) {
+  for (const table of ['coverage', 'read_value', 'read_up_to'] as const) {
     await trx
       .deleteFrom(table)
       .where('stream_id', '=', streamId)

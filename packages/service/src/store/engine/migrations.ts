@@ -963,6 +963,23 @@ const childCounts: Migration = {
   },
 };
 
+const lastingValues: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    const text = isPostgres(db) ? sql`text collate "C"` : sql`text`;
+    await db.schema
+      .alterTable('read_value')
+      .addColumn('lasts', 'integer', (column) => column.notNull().defaultTo(0))
+      .execute();
+    await db.schema
+      .createTable('read_up_to')
+      .addColumn('stream_id', text, (column) => column.notNull())
+      .addColumn('chain', text, (column) => column.notNull())
+      .addColumn('block_number', 'bigint', (column) => column.notNull())
+      .addPrimaryKeyConstraint('read_up_to_key', ['stream_id', 'chain'])
+      .execute();
+  },
+};
+
 export const migrations: Record<string, Migration> = {
   '0001 ledger': ledger,
   '0002 matches set aside': setAside,
@@ -983,6 +1000,7 @@ export const migrations: Record<string, Migration> = {
   '0017 values on chain': values,
   '0018 past children': pastChildren,
   '0019 counts of children': childCounts,
+  '0020 lasting values': lastingValues,
 };
 
 /** Table with the names of the applied migrations. */

@@ -11,7 +11,7 @@ import type {
 } from '../../../../store/values/contract.ts';
 import type { StateAnswer, StateReader, StateRequest } from '../../enrich/state.ts';
 import type { ReadValue } from './compileReads.ts';
-import { isDue, isMet, thresholdOf } from './condition.ts';
+import { isDue, isEvery, isMet, thresholdOf } from './condition.ts';
 import type { StreamValues } from './streamValues.ts';
 
 /** Maximum number of blocks between two reads of a value whose reads fail. */
@@ -53,21 +53,32 @@ export function createReadState({
     if (isRefused && !isLastTry && !state.isGone(block)) return undefined;
 
     const results: ReadResult[] = [];
+    const lasting = new Set<string>();
+    const ended: ReadRef[] = [];
     const lacking = new Set<string>();
     const sent = new Map<string, WebhookRead[]>();
     for (const [n, { streamId, read, known: its }] of due.entries()) {
       const answer = answers[n]!;
       if (answer.outcome === 'refused') {
         lacking.add(streamId);
+        ended.push({ streamId, key: read.key });
+        continue;
+      }
+      const value = answer.outcome === 'read' ? read.toValue(answer.value) : undefined;
+      if (its?.newest.lasts === true && its.newest.value === value && its.newest.to === after) {
+        lasting.add(streamId);
         continue;
       }
       const decimals = await values.decimalsOf(block, read);
-      const result = toResult(read, answer, decimals);
+      const result = toResult(read, answer, value, decimals);
+      const lasts = result.error === null && !isEvery(read.when);
+      if (lasts) lasting.add(streamId);
       results.push({
         streamId,
         key: read.key,
         ...result,
         continues: continuedRun(read, its, result, after),
+        lasts,
       });
       if (result.value === null) continue;
       const { last } = its ?? {};
@@ -81,7 +92,15 @@ export function createReadState({
         after: toWebhookValue(block.number, result.value),
       });
     }
-    return { results, forgotten, lacking: [...lacking], sent, problems };
+    return {
+      results,
+      lasting: [...lasting],
+      ended,
+      forgotten,
+      lacking: [...lacking],
+      sent,
+      problems,
+    };
   };
 }
 
@@ -123,29 +142,28 @@ async function readOnce(
 function toResult(
   read: ReadValue,
   answer: Exclude<StateAnswer, { outcome: 'refused' }>,
+  value: string | undefined,
   decimals: number | null,
 ): Pick<ReadResult, 'value' | 'error'> {
   const failed = (error: string) => ({ value: null, error });
   if (answer.outcome === 'failed') return failed(answer.message);
   if (answer.value === '0x') return failed('the address has no such function');
-  const value = read.toValue(answer.value);
   if (value === undefined) return failed('the result does not have the declared outputs');
   return thresholdOf(read.when) !== undefined && decimals === null
     ? failed('the token has no decimals: set decimals')
     : { value, error: null };
 }
 
-/** Returns the first block of the known run that this result continues; undefined if it begins one. */
+/** Returns the known run that this result continues; undefined if it begins one. */
 function continuedRun(
   { when }: ReadValue,
   known: KnownRead | undefined,
   { value, error }: Pick<ReadResult, 'value' | 'error'>,
   after: number,
-): number | undefined {
+): ReadResult['continues'] {
   if (known === undefined) return undefined;
   const { newest } = known;
   // A value whose reads fail is not read in every block.
-  if (error !== null) return newest.error === error ? newest.from : undefined;
-  const isEvery = when !== 'changes' && 'every' in when;
-  return !isEvery && newest.value === value && newest.to === after ? newest.from : undefined;
+  if (error !== null) return newest.error === error ? newest : undefined;
+  return !isEvery(when) && newest.value === value && newest.to === after ? newest : undefined;
 }
