@@ -37,6 +37,8 @@ export interface ReadValues<Sent> {
 export type ReadState<Stream, Sent> = (
   asked: {
     streams: readonly Stream[];
+    /** Revision of the rules of the streams; undefined if the streams are not in the ledger. */
+    revision?: number;
     pending: PendingState;
     /** The newest known values of the chain. */
     known: Pick<KnownReads, 'find' | 'keysOf'>;
@@ -155,7 +157,7 @@ export function createValueReading<Stream extends { id: string }, Sent>({
             sent: new Map(),
             problems: new Map(),
           }
-        : await readState({ streams, pending, known }, isLastTry);
+        : await readState({ streams, revision, pending, known }, isLastTry);
     if (values === undefined) {
       kept = { hash: pending.block.parentHash, revision, known };
       return pause(Math.min(retryMs * 2 ** count, RETRY_MAX_MS));

@@ -30,14 +30,14 @@ export function createReadState({
   state: Pick<StateReader, 'read' | 'isGone'>;
   values: StreamValues;
 }): ReadState<EvmStreamRecord, WebhookRead> {
-  return async ({ streams, pending, known }, isLastTry) => {
+  return async ({ streams, revision, pending, known }, isLastTry) => {
     const { block, after } = pending;
     const due: DueRead[] = [];
     const forgotten: ReadRef[] = [];
     const problems = new Map<string, string>();
     for (const record of streams) {
       const { id: streamId } = record;
-      const { reads: wanted, problem } = await values.list(record, block.number);
+      const { reads: wanted, problem } = await values.list(record, block.number, revision);
       if (problem !== undefined) problems.set(streamId, problem);
       for (const [key, read] of wanted) {
         const its = known.find(streamId, key);
