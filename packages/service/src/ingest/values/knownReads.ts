@@ -19,7 +19,10 @@ export function createKnownReads(known: Iterable<KnownRead> = []): KnownReads {
   const streams = new Map<string, Map<string, KnownRead>>();
   const keep = (read: KnownRead): void => {
     const its = streams.get(read.streamId) ?? new Map<string, KnownRead>();
-    streams.set(read.streamId, its.set(read.key, read));
+    const { newest, last } = read;
+    // The same run, so that both change when it is extended.
+    const known = { ...read, last: last?.from === newest.from ? newest : last };
+    streams.set(read.streamId, its.set(read.key, known));
   };
   for (const read of known) keep(read);
   return {

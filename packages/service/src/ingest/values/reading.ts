@@ -39,9 +39,14 @@ export type ReadState<Stream, Sent> = (
     streams: readonly Stream[];
     /** Revision of the rules of the streams; undefined if the streams are not in the ledger. */
     revision?: number;
-    pending: PendingState;
+    pending: Pick<PendingState, 'block' | 'after'>;
     /** The newest known values of the chain. */
     known: Pick<KnownReads, 'find' | 'keysOf'>;
+    /**
+     * Whether a value that is not known may have existed before. If so, it is not compared, and the
+     * stream counts as lacking the state. Default: false.
+     */
+    isIncomplete?: boolean;
   },
   isLastTry: boolean,
 ) => Promise<ReadValues<Sent> | undefined>;
@@ -72,7 +77,7 @@ const POLL_MS = 5_000;
 const RETRY_MS = 250;
 const RETRY_MAX_MS = 10_000;
 /** Number of tries after which a state that the nodes refuse is a hole. */
-const TRIES = 6;
+export const TRIES = 6;
 /** Number of pending blocks above which the state of the oldest one is not read. */
 const MAX_PENDING = 10_000;
 /** Maximum number of streams whose errors are reported. */

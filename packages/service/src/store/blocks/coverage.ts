@@ -96,6 +96,30 @@ export async function addStateHoles(
     .execute();
 }
 
+/** Removes these blocks from the holes of missing states, because a backfill evaluates them again. */
+export async function closeStateHoles(
+  trx: Db,
+  { chain, streamId, from, to }: BlockRange & { chain: string; streamId: string },
+): Promise<void> {
+  const holes = await trx
+    .deleteFrom('hole')
+    .where('chain', '=', chain)
+    .where('stream_id', '=', streamId)
+    .where('reason', '=', 'state')
+    .where('from_block', '<=', to)
+    .where('to_block', '>=', from)
+    .returningAll()
+    .execute();
+  const left = holes.flatMap((hole) =>
+    subtract({ from: hole.from_block, to: hole.to_block! }, [{ from, to }]).map((part) => ({
+      ...hole,
+      from_block: part.from,
+      to_block: part.to,
+    })),
+  );
+  if (left.length > 0) await trx.insertInto('hole').values(left).execute();
+}
+
 /**
  * Opens a hole of the stream on each of its chains, at the first block without settled rules. Skips
  * chains on which a hole of the stream is already open.
@@ -331,7 +355,7 @@ export function toCoverage({
 }): Omit<ChainCoverage, 'chainId'> {
   const isEmpty = live === undefined || live.from > live.to;
   const passed = isEmpty ? [] : subtract(live, merge(holes.map(({ from, to }) => ({ from, to }))));
-  // Backfills read no values.
+  // A backfill closes the holes of the states that it reads.
   const withoutState = merge(holes.filter(({ reason }) => reason === 'state'));
   const evaluated = merge([
     ...passed,

@@ -980,6 +980,17 @@ const lastingValues: Migration = {
   },
 };
 
+const pastValues: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    const text = isPostgres(db) ? sql`text collate "C"` : sql`text`;
+    await db.schema
+      .createTable('job_values')
+      .addColumn('job_id', text, (column) => column.primaryKey())
+      .addColumn('known', 'text', (column) => column.notNull())
+      .execute();
+  },
+};
+
 export const migrations: Record<string, Migration> = {
   '0001 ledger': ledger,
   '0002 matches set aside': setAside,
@@ -1001,6 +1012,7 @@ export const migrations: Record<string, Migration> = {
   '0018 past children': pastChildren,
   '0019 counts of children': childCounts,
   '0020 lasting values': lastingValues,
+  '0021 values of past blocks': pastValues,
 };
 
 /** Table with the names of the applied migrations. */

@@ -30,7 +30,7 @@ export function createReadState({
   state: Pick<StateReader, 'read' | 'isGone'>;
   values: StreamValues;
 }): ReadState<EvmStreamRecord, WebhookRead> {
-  return async ({ streams, revision, pending, known }, isLastTry) => {
+  return async ({ streams, revision, pending, known, isIncomplete = false }, isLastTry) => {
     const { block, after } = pending;
     const due: DueRead[] = [];
     const forgotten: ReadRef[] = [];
@@ -81,6 +81,10 @@ export function createReadState({
         lasts,
       });
       if (result.value === null) continue;
+      if (isIncomplete && its === undefined && !isEvery(read.when)) {
+        lacking.add(streamId);
+        continue;
+      }
       const { last } = its ?? {};
       if (!isMet(read.when, last?.value ?? undefined, result.value, decimals ?? 0)) continue;
       const list = sent.get(streamId) ?? [];
@@ -113,7 +117,7 @@ const toWebhookValue = (block: number, json: string): WebhookRead['after'] => ({
 function isReadNow(
   { when }: ReadValue,
   known: KnownRead | undefined,
-  { block }: PendingState,
+  { block }: Pick<PendingState, 'block'>,
 ): boolean {
   const { newest, last } = known ?? {};
   if (newest?.error != null) {

@@ -27,12 +27,7 @@ export const createTryReads =
     const readState = createReadState({ state, values });
     const known = createKnownReads();
     const read = async ({ number, hash, parentHash, timestamp }: typeof block) => {
-      const pending = {
-        chain,
-        block: { number, hash, parentHash, timestamp },
-        after: number - 1,
-        pending: 1,
-      };
+      const pending = { block: { number, hash, parentHash, timestamp }, after: number - 1 };
       // Nothing is left to try after the last try.
       return (await readState({ streams: [record], pending, known }, true))!;
     };
