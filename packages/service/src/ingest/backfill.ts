@@ -157,7 +157,6 @@ export function createBackfill<
       known: values?.known,
     });
     if (done === undefined) return true;
-    values?.keep();
     if (done.state === 'done') {
       log.info('backfill done', {
         chain,

@@ -19,8 +19,6 @@ export interface PastReading {
   blocks: { valueMatches: readonly NewMatch[]; lacksState: boolean }[];
   /** The values that are known after these blocks. */
   known: PastKnown;
-  /** Keeps the known values for the next blocks. Must be called after they are committed. */
-  keep(): void;
 }
 
 /** Maximum number of backfills whose known values are kept. Others load them from the ledger. */
@@ -40,7 +38,7 @@ export function createPastReading<Stream extends { id: string }, Sent>({
   store: Pick<Store, 'readJobValues'>;
   readState: ReadState<Stream, Sent>;
 }) {
-  /** Known values after the last block of a job that was committed, by job. */
+  /** Known values after the last block that a job has read, by job. */
   const kept = new Map<string, Known & { hash: string }>();
   /** Tries of the state that a job reads now, by job. */
   const tries = new Map<string, { hash: string; count: number }>();
@@ -124,16 +122,16 @@ export function createPastReading<Stream extends { id: string }, Sent>({
           break;
         }
       }
+      if (before !== undefined && last !== undefined) {
+        // If the blocks are not committed, the next ones do not follow them.
+        kept.set(job.id, { ...before, hash: last.hash });
+        if (kept.size > REMEMBERED) kept.delete(kept.keys().next().value!);
+      }
       return {
         blocks: done,
         known: {
           reads: [...(before?.known.all() ?? [])],
           isIncomplete: before?.isIncomplete ?? true,
-        },
-        keep() {
-          if (before === undefined || last === undefined) return;
-          kept.set(job.id, { ...before, hash: last.hash });
-          if (kept.size > REMEMBERED) kept.delete(kept.keys().next().value!);
         },
       };
     },

@@ -228,6 +228,18 @@ describe.each(['sqlite', 'postgres'] as const)('a backfill of values on %s', (en
     );
   });
 
+  test('does not compare the first state if no node has the one before the range', async () => {
+    const states: State[] = [5, 1, 1, 5, 1].map((value) => [value, value, value]);
+    states[0] = undefined;
+    const world = await open(store, states);
+    await world.run(1, 4);
+    const expected = expectedOf(states, 1, 4);
+    expect(await world.sent()).toEqual(expected.sent);
+    expect(expected.sent.some((text) => text.includes('below'))).toBe(true);
+    expect(await world.missing(1, 4)).toEqual([1]);
+    await store.deleteStream(world.id);
+  });
+
   test('closes a hole once a node has the state', async () => {
     const states: State[] = [1, 1, 1, 3, 3, 3].map((value) => [value, value, value]);
     const [, , second, third] = states;
