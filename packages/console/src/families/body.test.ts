@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Stream } from '@sluice/kit';
-import { nameMatchedRule, toDecodedRecords, toMatchedAddresses } from './body.ts';
+import { toDecodedRecords, toMatchedAddresses } from './body.ts';
+import { nameMatchedRule } from './draft.ts';
 
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const word = (hex: string): string => `0x${hex.padStart(64, '0')}`;

@@ -2,12 +2,10 @@
 import { type AnyWebhook, callByWebhook } from '@sluice/kit/contract';
 import { type DecodedRecord, isObject } from '../body/decodedRecord.ts';
 import { decodeAptosRecords, toAptosMs } from './aptos/body.ts';
-import { decodeEvmRecords, toEvmMs } from './evm/body.ts';
-import { readMatched } from './evm/matched.ts';
+import { decodeEvmRecords, readMatched, toEvmMs } from './evm/body.ts';
 import type { MatchedAddress } from '../body/matchedAddress.ts';
 
 export { createLogReader } from './evm/body.ts';
-export { nameMatchedRule } from './evm/matched.ts';
 
 /** Returns the matched addresses in a body; empty if it has none. */
 export const toMatchedAddresses = (body: unknown): MatchedAddress[] =>

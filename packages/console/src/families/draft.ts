@@ -14,6 +14,7 @@ export {
   OPERATOR_WORDS,
 } from './evm/draft.ts';
 
+export { nameMatchedRule } from './evm/matchedRules.ts';
 export { describeRead } from './evm/readWords.ts';
 export { describeFactory } from './evm/routes/factories.ts';
 

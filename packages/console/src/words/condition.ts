@@ -222,7 +222,7 @@ export function streamCondition(
 }
 
 /** Names the receiver of a stream: its host or its inbox. */
-function receiverOf({ webhookUrl }: Pick<StreamSummary, 'webhookUrl'>): string {
+export function receiverOf({ webhookUrl }: Pick<StreamSummary, 'webhookUrl'>): string {
   const inbox = readInboxName(webhookUrl);
   return inbox === undefined ? (URL.parse(webhookUrl)?.host ?? 'the receiver') : `inbox ${inbox}`;
 }

@@ -1418,8 +1418,8 @@ export interface HistoryRecord {
   streamId: string;
   tag: string;
 }
-/** Why blocks were not evaluated: the stream was paused or terminated, the chain was resumed later, no node had the state in which the stream reads values, or the stream did not exist yet. */
-export type HoleReason = 'paused' | 'terminated' | 'resumed' | 'state' | 'before';
+/** Why blocks were not evaluated: the stream was paused or terminated, the chain was resumed later, no node had the state in which the stream reads values, children of its factories were found later, or the stream did not exist yet. */
+export type HoleReason = 'paused' | 'terminated' | 'resumed' | 'state' | 'children' | 'before';
 /** An inbox and how it responds. */
 export interface Inbox {
   name: string;

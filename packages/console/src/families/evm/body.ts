@@ -11,6 +11,7 @@ import {
   listOf,
   textOf,
 } from '../../body/decodedRecord.ts';
+import type { MatchedAddress } from '../../body/matchedAddress.ts';
 import { formatAmount } from '../../ui/text/format.ts';
 import { describeCondition, formatInUnit, nameOfFunction } from './readWords.ts';
 
@@ -28,6 +29,17 @@ export function createLogReader(body: unknown): ((log: Json) => DecodedRecord) |
 
 /** Converts the timestamp of a block, in seconds. */
 export const toEvmMs = (timestamp: number): number => timestamp * 1000;
+
+/** Returns the matched addresses in a body; empty if the stream does not include them. */
+export const readMatched = (body: Json): MatchedAddress[] =>
+  listOf(body['matched']).map(({ address, label, factory, rules }) => ({
+    address: typeof address === 'string' ? address : null,
+    label: typeof label === 'string' ? label : null,
+    factory: typeof factory === 'number' ? factory : null,
+    rules: listOf(rules).flatMap(({ field, index }) =>
+      typeof field === 'string' ? [{ field, index: typeof index === 'number' ? index : null }] : [],
+    ),
+  }));
 
 export function decodeEvmRecords(body: Json): DecodedRecord[] {
   const tokens = tokenRecords(body);

@@ -8,6 +8,8 @@ export interface RecordIds<Block> {
   ofWebhooks(bodies: readonly string[]): ReadonlySet<string>;
   /** Returns whether the check with this code fails if parts of a block are missing. */
   isMissing(code: string): boolean;
+  /** Returns whether a complete block without this record shows that the record is gone. */
+  canVanish(id: string): boolean;
   /** Returns the block with only some of its records. */
   pick(block: Block, isWanted: (id: string) => boolean): Block;
 }

@@ -963,6 +963,13 @@ const childCounts: Migration = {
   },
 };
 
+/** Drops the first wanted block of streams, because factories without `from` want missed blocks too. */
+const missedChildren: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema.alterTable('stream').dropColumn('children_from').execute();
+  },
+};
+
 const lastingValues: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     const text = isPostgres(db) ? sql`text collate "C"` : sql`text`;
@@ -1011,8 +1018,9 @@ export const migrations: Record<string, Migration> = {
   '0017 values on chain': values,
   '0018 past children': pastChildren,
   '0019 counts of children': childCounts,
-  '0020 lasting values': lastingValues,
-  '0021 values of past blocks': pastValues,
+  '0020 missed children': missedChildren,
+  '0021 lasting values': lastingValues,
+  '0022 values of past blocks': pastValues,
 };
 
 /** Table with the names of the applied migrations. */

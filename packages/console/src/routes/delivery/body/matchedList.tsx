@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAnswer, type Body } from '../../../body/body.ts';
 import { streamQuery, streamsQuery } from '../../../data/queries/streams.ts';
-import { nameMatchedRule } from '../../../families/body.ts';
+import { nameMatchedRule } from '../../../families/draft.ts';
 import { Button } from '../../../ui/button.tsx';
 import { formatCount } from '../../../ui/text/format.ts';
 import { Hash } from '../../../ui/text/hash.tsx';

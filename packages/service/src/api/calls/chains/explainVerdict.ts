@@ -304,6 +304,7 @@ const HOLE_REASONS: Readonly<Record<ChainCoverage['holes'][number]['reason'], st
   terminated: 'the stream was terminated',
   resumed: 'the chain was resumed from a later block',
   state: 'no node had the state in which the stream reads values',
+  children: 'children of its factories were found later',
   before: 'the stream did not watch the chain yet',
 };
 

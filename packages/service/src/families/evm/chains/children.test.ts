@@ -151,6 +151,15 @@ const anyLog: fc.Arbitrary<LogMade> = fc.record({
   first: fc.constantFrom(...ADDRESSES),
   second: fc.constantFrom(...ADDRESSES),
 });
+/** Many children of the first factory in one block, some of which blocks before have, too. */
+const manyLogs: fc.Arbitrary<LogMade[]> = fc.nat({ max: 1_000 }).map((start) =>
+  Array.from({ length: 500 }, (_, n) => ({
+    kind: 'created' as const,
+    emitter: addressOf(1),
+    first: `0x${(0xc0_0000 + start + n).toString(16).padStart(40, '0')}`,
+    second: addressOf(1),
+  })),
+);
 const anyChain = fc.constantFrom(0, 1);
 const anyStep = fc.oneof(
   {
@@ -158,7 +167,10 @@ const anyStep = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('block' as const),
       chain: anyChain,
-      logs: fc.array(anyLog, { maxLength: 6 }),
+      logs: fc.oneof(
+        { weight: 30, arbitrary: fc.array(anyLog, { maxLength: 6 }) },
+        { weight: 1, arbitrary: manyLogs },
+      ),
       /** `lost`: the ledger commits the block, but its answer is lost. */
       outcome: fc.constantFrom('ok', 'ok', 'ok', 'lost', 'failed'),
     }),
@@ -174,6 +186,10 @@ const anyStep = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const) }) },
 );
+
+/** Each run has about 30 blocks. */
+const RUNS = Number(process.env['CHILD_RUNS'] ?? 8);
+const LONG = { timeout: 60_000 + RUNS * 2_000 };
 
 let folder: string;
 let store: Store;
@@ -368,7 +384,31 @@ async function open(rules: readonly Rule[]) {
   };
 }
 
-test('each block is matched with the children that its chain has at it', async () => {
+test('no block is matched while late children are written', async () => {
+  const world = await open(RULES.slice(0, 1));
+  const { chain, block } = await world.add(0, [], 'ok');
+  const { live } = world.matching();
+  const child = { streamId: world.streams[0]!, factory: 'f', address: addressOf(6) };
+  let matchedUpTo: number | undefined;
+  let end: (result: { children: [] }) => void;
+  const written = live.addLateChildren(chain, [child], (upTo) => {
+    matchedUpTo = upTo;
+    return new Promise<{ children: [] }>((resolve) => (end = resolve));
+  });
+  expect(matchedUpTo).toBe(block.number);
+  expect(() => live.match(chain, block)).toThrow('the children of a factory are being loaded');
+  const order: string[] = [];
+  const loaded = live.loadChildren(chain).then(() => order.push('loaded'));
+  await new Promise(setImmediate);
+  order.push('written');
+  end!({ children: [] });
+  await Promise.all([written, loaded]);
+  expect(order).toEqual(['written', 'loaded']);
+  expect(live.match(chain, block).matches).toEqual([]);
+  await store.deleteStream(child.streamId);
+});
+
+test('each block is matched with the children that its chain has at it', LONG, async () => {
   let ofFactories = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(anyStep, { minLength: 20, maxLength: 60 }), async (steps) => {
@@ -395,7 +435,24 @@ test('each block is matched with the children that its chain has at it', async (
       }
       for (const id of world.streams) await store.deleteStream(id);
     }),
-    { numRuns: 8 },
+    { numRuns: RUNS },
   );
   expect(ofFactories).toBeGreaterThan(20);
+});
+
+test('children of an earlier block are not added if a reorg removes them meanwhile', async () => {
+  const world = await open(RULES.slice(0, 1));
+  const { live } = world.matching();
+  const child = addressOf(3);
+  const { chain, block } = await world.add(0, [], 'ok');
+  const created = toLog({ kind: 'created', emitter: addressOf(1), first: child, second: child }, 0);
+  const children = await live.findChildren(chain, { ...block, logs: [created] });
+  expect(children).toMatchObject([{ address: child }]);
+  await live.addLateChildren(chain, children, () => {
+    live.changeChildren(chain, { removed: children });
+    return Promise.resolve({ children });
+  });
+  await world.add(0, [{ kind: 'created', emitter: child, first: child, second: child }], 'ok');
+  expect(world.matches()).toEqual([]);
+  for (const id of world.streams) await store.deleteStream(id);
 });

@@ -1,21 +1,10 @@
-/** Reads from EVM webhooks which watched addresses and rules matched, and names the rules. */
+/** Names the rules of a stream that matched, as EVM webhooks list them. */
 import type { Stream } from '@sluice/kit';
 import type { WebhookRule } from '@sluice/kit/contract';
-import { isObject, type Json, listOf } from '../../body/decodedRecord.ts';
+import { isObject } from '../../body/decodedRecord.ts';
 import type { MatchedAddress } from '../../body/matchedAddress.ts';
 import { FIELDS } from '../../routes/streamForm/draft/plainFields.ts';
 import { formatHash } from '../../ui/text/format.ts';
-
-/** Returns the matched addresses in a body; empty if the stream does not include them. */
-export const readMatched = (body: Json): MatchedAddress[] =>
-  listOf(body['matched']).map(({ address, label, factory, rules }) => ({
-    address: typeof address === 'string' ? address : null,
-    label: typeof label === 'string' ? label : null,
-    factory: typeof factory === 'number' ? factory : null,
-    rules: listOf(rules).flatMap(({ field, index }) =>
-      typeof field === 'string' ? [{ field, index: typeof index === 'number' ? index : null }] : [],
-    ),
-  }));
 
 /** Kinds of the entries of fields with lists of rules. */
 const ENTRIES: Readonly<Record<string, string>> = {
