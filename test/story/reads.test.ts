@@ -333,12 +333,21 @@ test('a dry run compares the values of a block with those of the block before', 
   expect((await sluice.dryRunEvm(CHAIN, { block: 1 })).values).toBeUndefined();
 });
 
-test('a backfill of a stream that only reads values is rejected', async () => {
-  const streamId = await create([{ balance: 'native', of: [account(6)], when: 'changes' }]);
-  const range = { chainId: CHAIN, streamId, blockFrom: 1, blockTo: 2 };
-  await expect(client.streams.createHistoricalJob(range)).rejects.toMatchObject({
-    details: { 'requestBody.streamId': { message: expect.stringMatching(/^should be a stream/) } },
-  });
+test('a backfill sends the values of past blocks, compared with the block before', async () => {
+  const fresh = `0x${'fe'.repeat(20)}`;
+  const { blockNumber: before } = await mine({ to: fresh, value: '0x1' });
+  const { blockNumber: first } = await mine({ to: fresh, value: '0x2' });
+  await mine({ to: account(7) });
+  const { blockNumber: last } = await mine({ to: fresh, value: '0x3' });
+  for (let n = 0; n < 2; n++) await mine({ to: account(7) });
+  await untilRead();
+  const streamId = await create([{ balance: 'native', of: [fresh], when: 'changes' }]);
+  const [blockFrom, blockTo] = [Number(first), Number(last)];
+  await client.streams.createHistoricalJob({ chainId: CHAIN, streamId, blockFrom, blockTo });
+  const expected = ['confirmed 1 → 3', 'confirmed 3 → 6'];
+  await untilSent(streamId, expected);
+  expect(sentTo(streamId)).toEqual(expected);
+  expect(webhooksOf(streamId)[0]!.reads![0]!.before!.block).toBe(String(Number(before)));
 });
 
 test('invalid reads are rejected with their path', async () => {

@@ -71,6 +71,14 @@ export type {
   UndecodedCall,
   UndecodedCallReason,
 } from './webhooks/decodeCalls.ts';
+export { decodeReads } from './webhooks/decodeReads.ts';
+export type {
+  DecodedRead,
+  DecodedReadOf,
+  DecodedReadValue,
+  ReadEntry,
+  ReadSource,
+} from './webhooks/decodeReads.ts';
 export { decodeLogs } from './webhooks/decode.ts';
 export type {
   AddressFormat,
@@ -115,11 +123,13 @@ export type {
   ListOptions,
   NativeBalanceSelection,
   RecordKind,
+  ReadCondition,
   Region,
   Settings,
   Stats,
   StatsCounters,
   StreamAddress,
+  StreamRead,
   StreamStats,
   StreamStatus,
   StreamTrigger,
@@ -132,6 +142,8 @@ export type {
   WebhookNftApprovals,
   WebhookNftTokenApproval,
   WebhookNftTransfer,
+  WebhookRead,
+  WebhookReadValue,
   WebhookTransaction,
   WebhookTrigger,
 } from './contract/shapes.generated.ts';

@@ -50,6 +50,20 @@ describe('streams', () => {
     expect(await json<Shown[]>('streams', 'list')).toMatchObject([{ tag: 'wallet' }]);
   });
 
+  test('the list counts factories and values', async () => {
+    const { id } = await world.api.streams.create({
+      webhookUrl: world.sink.url,
+      tag: 'sources',
+      description: '',
+      chainIds: ['0x7a69'],
+      factories: [{ address: ALICE, event: 'Created(address child)', parameter: 'child' }],
+      reads: [{ balance: 'native', of: [ALICE], when: 'changes' }],
+    });
+    const { stdout } = await sluice(['streams', 'list', '--columns', 'stream,watches']);
+    expect(stdout).toMatch(/\nsources +1 factory · 1 value *\n/);
+    await sluice(['streams', 'delete', id, '--yes']);
+  });
+
   test('a stream on a chain without a node names the missing flag', async () => {
     const flags = ['--url', world.sink.url, '--tag', 'unserved', '--chain', '0x1', '--native'];
     const wanted = 'No source for 0x1: start the service with --chain 0x1=<rpcUrl>';

@@ -229,18 +229,25 @@ function printReceiver(
   );
 }
 
+/** Counts the addresses, factories, children, values and events of a stream. */
 function describeScope({
   allAddresses,
   amountOfAddresses,
+  amountOfFactories,
   amountOfChildren,
+  amountOfReads,
   topic0,
 }: StreamSummary): string {
-  const children =
-    amountOfChildren === 0
-      ? ''
-      : ` · ${formatCount(amountOfChildren)} ${amountOfChildren === 1 ? 'child' : 'children'}`;
-  const events = topic0.length === 0 ? '' : ` · ${topic0.length} evt`;
-  return `${allAddresses ? 'all' : formatCount(amountOfAddresses)} addr${children}${events}`;
+  const isElsewhere = amountOfAddresses === 0 && amountOfFactories + amountOfReads > 0;
+  const parts = [
+    allAddresses && 'all addr',
+    !allAddresses && !isElsewhere && `${formatCount(amountOfAddresses)} addr`,
+    amountOfFactories > 0 && formatQuantity(amountOfFactories, 'factory', 'factories'),
+    amountOfChildren > 0 && formatQuantity(amountOfChildren, 'child', 'children'),
+    amountOfReads > 0 && formatQuantity(amountOfReads, 'value'),
+    topic0.length > 0 && `${formatCount(topic0.length)} evt`,
+  ];
+  return parts.filter((part) => part !== false).join(' · ');
 }
 
 /**

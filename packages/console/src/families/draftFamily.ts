@@ -14,8 +14,6 @@ export interface DraftFamily {
   selects(draft: StreamDraft): boolean;
   /** Returns whether a draft that does not watch all addresses needs some. */
   needsAddresses(draft: StreamDraft): boolean;
-  /** Returns whether a draft finds addresses to watch by itself. */
-  findsAddresses(draft: StreamDraft): boolean;
   /**
    * Returns the draft without incomplete or invalid conditions, factories and values on chain.
    */

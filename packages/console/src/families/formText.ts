@@ -1,5 +1,7 @@
 /** Texts of the form that depend on the chain family. */
 export interface FormText {
+  /** Names of what a stream can watch, such as `an address or a factory`. */
+  readonly watched: string;
   /** Name of what can be selected, such as `an event`. */
   readonly selection: string;
   /** Description of what a stream for all addresses matches. */

@@ -149,6 +149,7 @@ export function followChain<
       store,
       log,
       openMatcher: (streamId) => matching.open(chain, streamId),
+      readState: values?.read,
       openFinder: (search) => matching.openFinder(chain, search),
       matcher: matching.live,
       confirmedHeights: ingest.confirmedHeights,

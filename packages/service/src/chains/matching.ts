@@ -6,6 +6,7 @@ import type { StreamMatcher } from '../ingest/blockReader.ts';
 import type { ChildFinder, OpenFinder } from '../ingest/childSearch.ts';
 import type { Matcher } from '../ingest/commit.ts';
 import type { FoundBlock } from '../ingest/source.ts';
+import type { PastValues } from '../ingest/values/pastReading.ts';
 import type { ValueMatcher } from '../ingest/values/reading.ts';
 import { RetryableError } from '../base/errors.ts';
 import { type FoundChild, withChildren } from '../match/children.ts';
@@ -168,7 +169,10 @@ export interface Matching<Record, Block, DryRunResult, Sent = never> {
    * Returns a matcher for a stored stream; undefined if the stream was deleted or belongs to
    * another family.
    */
-  open(chain: string, streamId: string): Promise<StreamMatcher<Block> | undefined>;
+  open(
+    chain: string,
+    streamId: string,
+  ): Promise<(StreamMatcher<Block> & { values: PastValues<Record, Sent> | undefined }) | undefined>;
   /** Returns a finder of past children for a stored stream; undefined as {@link Matching.open}. */
   openFinder(
     chain: string,
@@ -479,8 +483,20 @@ export function createMatching<
       const record = await store.readStream(streamId);
       if (record?.family !== family.name) return undefined;
       const stream = await findStream(record as Record);
+      const { values } = family;
       return {
         ...single(chain, record, stream),
+        values: values?.isRead(record as Record)
+          ? {
+              stream: record as Record,
+              toMatches: (header, sent) =>
+                stream
+                  .streams(chain)
+                  .flatMap((its) =>
+                    toNewMatches(chain, values.toBlock(header), values.toMatch(its, sent)),
+                  ),
+            }
+          : undefined,
         // Longer lists are not part of the search.
         rules: [record.options, stream.addressCount > MAX_LISTED || stream.addressVersion],
         search: () =>

@@ -14,6 +14,8 @@ import { confirmedUpTo } from '../store/blocks/confirmations.ts';
 import type { BlockHeader, ConfirmedHeights } from '../store/blocks/contract.ts';
 import type { RunningJob } from '../store/jobs/contract.ts';
 import type { Store } from '../store/store.ts';
+import { type PastValues, createPastReading } from './values/pastReading.ts';
+import type { ReadState } from './values/reading.ts';
 import { type ChainSource, type MaybeUnverified, headerOf } from './source.ts';
 
 export interface Backfill {
@@ -35,16 +37,27 @@ const POLL_MS = 5_000;
 const RETRY_MIN_MS = 500;
 const RETRY_MAX_MS = 10_000;
 
-export function createBackfill<Block extends BlockHeader & MaybeUnverified>({
+/** The matcher of a stream, with its values if it reads some. */
+type Opened<Block, Stream, Sent> = StreamMatcher<Block> & {
+  values?: PastValues<Stream, Sent> | undefined;
+};
+
+export function createBackfill<
+  Block extends BlockHeader & MaybeUnverified,
+  Stream extends { id: string } = never,
+  Sent = never,
+>({
   chain,
   epoch,
   source,
   store,
   openMatcher,
+  readState,
   openFinder,
   matcher,
   confirmedHeights,
   settledUpTo,
+  retryMs: retryMinMs = RETRY_MIN_MS,
   log,
 }: {
   chain: string;
@@ -53,7 +66,9 @@ export function createBackfill<Block extends BlockHeader & MaybeUnverified>({
   source: ChainSource<Block>;
   store: Store;
   /** Returns the matcher of a stream; undefined if the stream was deleted. */
-  openMatcher(streamId: string): Promise<StreamMatcher<Block> | undefined>;
+  openMatcher(streamId: string): Promise<Opened<Block, Stream, Sent> | undefined>;
+  /** Reads values on chain; undefined for families without them. */
+  readState?: ReadState<Stream, Sent> | undefined;
   openFinder: OpenFinder<Block>;
   matcher: Pick<Matcher<Block>, 'addLateChildren'>;
   /** Returns the numbers of the newest confirmed blocks; undefined while unknown. */
@@ -63,14 +78,17 @@ export function createBackfill<Block extends BlockHeader & MaybeUnverified>({
    * unknown.
    */
   settledUpTo(): number | null;
+  /** Milliseconds before the first retry; doubled for each further retry. Default: 500. */
+  retryMs?: number | undefined;
   log: Log;
 }): Backfill {
   const stopping = new AbortController();
   const waker = createWaker();
   let running: Promise<void> | undefined;
-  let retryMs = RETRY_MIN_MS;
+  let retryMs = retryMinMs;
 
   const read = createReader(source);
+  const pastValues = readState && createPastReading({ source, store, readState });
   const children = createChildSearch({ chain, epoch, store, read, openFinder, matcher });
 
   /** Returns the limits of the next blocks, or why the job waits for them. */
@@ -119,20 +137,24 @@ export function createBackfill<Block extends BlockHeader & MaybeUnverified>({
     );
     if (typeof limits === 'string') return showWait(job, limits);
     const { to, blocks, byRange } = await read(job, matcher, limits, isAlone);
+    const values = matcher.values && (await pastValues?.read(job, matcher.values, blocks));
+    const some = values === undefined ? blocks : blocks.slice(0, values.blocks.length);
     const done = await store.commitJob({
       id: job.id,
       chain,
       epoch,
       from: job.nextBlock,
-      to,
+      to: some.length === blocks.length ? to : some.at(-1)!.number,
       byRange,
       blocks: await Promise.all(
-        blocks.map(async (block) => ({
+        some.map(async (block, n) => ({
           block: headerOf(block),
           matches: await matcher.match(block),
           unverified: block.unverified,
+          ...values?.blocks[n],
         })),
       ),
+      known: values?.known,
     });
     if (done === undefined) return true;
     if (done.state === 'done') {
@@ -149,7 +171,7 @@ export function createBackfill<Block extends BlockHeader & MaybeUnverified>({
   const turn = async (job: RunningJob, isAlone: boolean): Promise<boolean> => {
     try {
       const moved = await advance(job, isAlone);
-      retryMs = RETRY_MIN_MS;
+      retryMs = retryMinMs;
       return moved;
     } catch (error) {
       if (!(error instanceof RetryableError)) {

@@ -24,7 +24,16 @@ export function testValues(tools: StoreTools): void {
     key: 'k',
     value: json,
     error: null,
-    continues,
+    continues: continues === undefined ? undefined : { from: continues },
+    lasts: true,
+  });
+  /** A value whose reads fail, in a run that begins, or that began in this block. */
+  const failed = (streamId: string, continues?: number): ReadResult => ({
+    ...value(streamId, ''),
+    value: null,
+    error: 'it reverted',
+    continues: continues === undefined ? undefined : { from: continues },
+    lasts: false,
   });
   /** Reads the state of the lowest pending block. */
   const read = async (chain: Chain, reading: Partial<StateReading> = {}): Promise<boolean> => {
@@ -33,6 +42,8 @@ export function testValues(tools: StoreTools): void {
       ...chain.held,
       state: state!,
       results: [],
+      lasting: (reading.results ?? []).flatMap(({ streamId, lasts }) => (lasts ? streamId : [])),
+      ended: [],
       forgotten: [],
       lacking: [],
       matches: [],
@@ -75,12 +86,51 @@ export function testValues(tools: StoreTools): void {
       await read(chain, { results: [value(id, '"1"', 101)] });
       expect(await runsOf(chain)).toEqual([{ newest: [101, 102, '"1"'], last: [101, 102, '"1"'] }]);
       await commit(chain);
-      await read(chain, { results: [{ ...value(id, ''), value: null, error: 'it reverted' }] });
+      await read(chain, { results: [failed(id)] });
       expect(await runsOf(chain)).toEqual([
         { newest: [103, 103, 'it reverted'], last: [101, 102, '"1"'] },
       ]);
       await chain.rewind(ancestor);
       expect(await runsOf(chain)).toEqual([{ newest: [101, 101, '"1"'], last: [101, 101, '"1"'] }]);
+    });
+
+    test('last while their stream reads each block, and are not written again', async () => {
+      const { chain, id } = await start();
+      const other = await tools.store.createStream(draft([chain.chain]));
+      const runs = async (block: number) =>
+        (await tools.store.readValuesAt(chain.chain, id, block)).known
+          .toSorted((a, b) => (a.key < b.key ? -1 : 1))
+          .map(({ key, newest: { from, to, lasts } }) => [key, from, to, lasts]);
+      await commit(chain);
+      await read(chain, { results: [value(id, '"1"'), { ...value(id, '"1"'), key: 'other' }] });
+      for (let n = 0; n < 2; n++) {
+        await commit(chain);
+        await read(chain, { lasting: [id] });
+      }
+      // One value is missing in block 104, and the whole stream in block 105.
+      await commit(chain);
+      const ended = [{ streamId: id, key: 'other' }];
+      await read(chain, { lasting: [id], ended });
+      expect(await runs(105)).toEqual([
+        ['k', 101, 104, true],
+        ['other', 101, 103, false],
+      ]);
+      const ancestor = await commit(chain);
+      await read(chain, { results: [value(other.id, '"1"')] });
+      await commit(chain);
+      await read(chain, { results: [value(id, '"2"')] });
+      expect(await runs(106)).toEqual([
+        ['k', 101, 104, false],
+        ['other', 101, 103, false],
+      ]);
+      // A run that ended lasts again on another branch.
+      await chain.rewind({ ...ancestor, number: 103 });
+      await commit(chain);
+      await read(chain, { results: [value(id, '"1"', 101)] });
+      expect(await runs(105)).toEqual([
+        ['k', 101, 104, true],
+        ['other', 101, 103, false],
+      ]);
     });
 
     test('are known as of any block', async () => {
@@ -96,7 +146,7 @@ export function testValues(tools: StoreTools): void {
       await commit(chain);
       await read(chain, { results: [value(id, '"1"')] });
       await commit(chain);
-      await read(chain, { results: [{ ...value(id, ''), value: null, error: 'it reverted' }] });
+      await read(chain, { results: [failed(id)] });
       await commit(chain);
       await read(chain, { results: [value(id, '"2"')] });
       await commit(chain);
@@ -134,9 +184,8 @@ export function testValues(tools: StoreTools): void {
       const { chain, id } = await start();
       for (let n = 101; n <= 112; n++) {
         await chain.commit(chain.next(), [], 2, [], 1, undefined, [], true, 2);
-        const failed = { ...value(id, '', 102), value: null, error: 'it reverted' };
-        const first = { 101: value(id, '"1"'), 102: { ...failed, continues: undefined } }[n];
-        await read(chain, { results: [first ?? failed] });
+        const first = { 101: value(id, '"1"'), 102: failed(id) }[n];
+        await read(chain, { results: [first ?? failed(id, 102)] });
       }
       expect(await runsOf(chain)).toEqual([
         { newest: [102, 112, 'it reverted'], last: [101, 101, '"1"'] },

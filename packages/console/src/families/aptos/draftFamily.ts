@@ -12,7 +12,6 @@ export const APTOS_DRAFTS: DraftFamily = {
   findProblems: findAptosProblems,
   selects: ({ functions, moveEvents }) => `${functions}${moveEvents}`.trim() !== '',
   needsAddresses: () => true,
-  findsAddresses: () => false,
   withoutBroken: (draft) => draft,
   countsApart: ({ moveEvents }) => separatelyCountedPaths(moveEvents),
   // Blocks are always final.

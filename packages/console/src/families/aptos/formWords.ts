@@ -1,6 +1,7 @@
 import type { FormText } from '../formText.ts';
 
 export const APTOS_FORM_WORDS: FormText = {
+  watched: 'an address',
   selection: 'a function or event',
   allAddresses: 'every transaction with the function or event',
   demo: 'each call of 0x1::aptos_account::transfer',

@@ -16,7 +16,6 @@ export const EVM_DRAFTS: DraftFamily = {
   needsAddresses: ({ factories, reads }) =>
     factories.length === 0 &&
     (reads.length === 0 || reads.some(({ source, of }) => source !== 'function' && of === '')),
-  findsAddresses: (draft) => draft.factories.length > 0,
   withoutBroken: (draft) => ({
     ...draft,
     factories: validFactories(draft),

@@ -1,7 +1,8 @@
 import type { FormText } from '../formText.ts';
 
 export const EVM_FORM_WORDS: FormText = {
-  selection: 'an event',
+  watched: 'an address, a factory or a value',
+  selection: 'an event or function',
   allAddresses: 'every contract that emits the event',
   demo: 'each token transfer',
   addressLine: '0xdAC17F958D2ee523a2206206994597C13D831ec7, tether',

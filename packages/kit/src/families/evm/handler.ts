@@ -5,6 +5,7 @@ import { SluiceError } from '../../errors.ts';
 import { decodeKnown, hasItems } from '../../webhooks/decode.ts';
 import type { DecodedLog, UndecodedLog } from '../../webhooks/decode.ts';
 import { type DecodedCall, decodeKnownCalls } from '../../webhooks/decodeCalls.ts';
+import { type DecodedRead, decodeKnownReads } from '../../webhooks/decodeReads.ts';
 import { readHeader } from '../../webhooks/adapters/headers.ts';
 import type { WebhookHeaders } from '../../webhooks/adapters/headers.ts';
 import { attempt, markHandled } from '../../webhooks/handler/attempt.ts';
@@ -34,6 +35,7 @@ export function createEvmPart(
   const { abi } = rules;
   const events = new Map<string, Phases<WithChainId<DecodedLog>>[]>();
   const calls = new Map<string, Phases<WithChainId<DecodedCall>>[]>();
+  const reads = new Map<string, Phases<WithChainId<DecodedRead>>[]>();
   const undecoded: Phases<WithChainId<UndecodedLog>>[] = [];
   const webhooks: Phases<EvmWebhook>[] = [];
   const removals: HandlerFunction<EvmWebhook>[] = [];
@@ -77,7 +79,9 @@ export function createEvmPart(
     !streamsWithoutAbi.has(streamId);
 
   const hasPairs = (): boolean =>
-    [...events.values(), ...calls.values(), undecoded, webhooks].flat().some(isPair);
+    [...events.values(), ...calls.values(), ...reads.values(), undecoded, webhooks]
+      .flat()
+      .some(isPair);
 
   const callAll = async (delivery: ReceivedWebhook, isLate: boolean): Promise<void> => {
     const { webhook } = delivery;
@@ -102,6 +106,11 @@ export function createEvmPart(
         await call(calls.get(each.name), { ...each, chainId });
       }
     }
+    if (webhook.reads !== undefined && reads.size > 0) {
+      for (const each of decodeKnownReads(webhook.reads)) {
+        await call(reads.get(each.name), { ...each, chainId });
+      }
+    }
     await call(webhooks, webhook);
   };
 
@@ -116,6 +125,10 @@ export function createEvmPart(
       onCall(name: string, handles: HandlerFunctions<WithChainId<DecodedCall>>) {
         requireItem(abi, 'function', name);
         register(calls, name, handles);
+        return itself();
+      },
+      onRead(name: string, handles: HandlerFunctions<WithChainId<DecodedRead>>) {
+        register(reads, name, handles);
         return itself();
       },
       onUndecoded(handles: HandlerFunctions<WithChainId<UndecodedLog>>) {

@@ -3,6 +3,7 @@ import type { Abi } from 'abitype';
 import type { AbiItem } from '../../contract/shapes.generated.ts';
 import type { DecodedLog, DecodedLogOf, UndecodedLog } from '../../webhooks/decode.ts';
 import type { DecodedCall, DecodedCallOf } from '../../webhooks/decodeCalls.ts';
+import type { DecodedRead } from '../../webhooks/decodeReads.ts';
 import type { ReceivedWebhook } from './webhook.ts';
 
 export type AnyAbi = Abi | readonly AbiItem[];
@@ -34,11 +35,11 @@ type CallNamed<A extends AnyAbi, Name> = WithChainId<
   number extends A['length'] ? DecodedCall : Extract<DecodedCallOf<A>, { readonly name: Name }>
 >;
 
-/** A log or a call with the id of its chain. */
+/** A log, a call or a value with the id of its chain. */
 export type WithChainId<Item> = Item & {
   /**
    * Chain id in hex, such as `0x1`. Chain, transaction and `logIndex` together identify a log;
-   * chain, transaction and `traceAddress` identify a call.
+   * chain, transaction and `traceAddress` identify a call; the other fields identify a value.
    */
   readonly chainId: string;
 };
@@ -67,8 +68,13 @@ export interface EvmHandlerMethods<A extends AnyAbi> {
     handles: HandlerFunctions<CallNamed<A, Name>>,
   ): this;
   /**
+   * Registers functions that are called for each value on chain of the function with this name, or
+   * for each balance if the name is `balance`.
+   */
+  onRead(name: string, handles: HandlerFunctions<WithChainId<DecodedRead>>): this;
+  /**
    * Registers functions that are called for each webhook of an EVM stream, after the functions for
-   * its logs and calls. They are not called for removal webhooks.
+   * its logs, calls and values. They are not called for removal webhooks.
    */
   onWebhook(handles: HandlerFunctions<ReceivedWebhook['webhook']>): this;
   /**

@@ -5,6 +5,8 @@ import { type ReadValues, createValueReading } from './reading.ts';
 
 const NOTHING: ReadValues<object> = {
   results: [],
+  lasting: [],
+  ended: [],
   forgotten: [],
   lacking: [],
   sent: new Map(),

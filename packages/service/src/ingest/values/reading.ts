@@ -12,7 +12,12 @@ import { type KnownReads, createKnownReads } from './knownReads.ts';
 
 /** The values of streams in the state of a block. */
 export interface ReadValues<Sent> {
+  /** The results, except those that continue a run that lasts. */
   results: readonly ReadResult[];
+  /** Streams with values whose runs last after the block. */
+  lasting: readonly string[];
+  /** Values that no node has. */
+  ended: readonly ReadRef[];
   /** Values that their streams no longer read. */
   forgotten: readonly ReadRef[];
   /** Streams with values that no node has. */
@@ -32,9 +37,16 @@ export interface ReadValues<Sent> {
 export type ReadState<Stream, Sent> = (
   asked: {
     streams: readonly Stream[];
-    pending: PendingState;
+    /** Revision of the rules of the streams; undefined if the streams are not in the ledger. */
+    revision?: number;
+    pending: Pick<PendingState, 'block' | 'after'>;
     /** The newest known values of the chain. */
     known: Pick<KnownReads, 'find' | 'keysOf'>;
+    /**
+     * Whether a value that is not known may have existed before. If so, it is not compared, and the
+     * stream counts as lacking the state. Default: false.
+     */
+    isIncomplete?: boolean;
   },
   isLastTry: boolean,
 ) => Promise<ReadValues<Sent> | undefined>;
@@ -65,7 +77,7 @@ const POLL_MS = 5_000;
 const RETRY_MS = 250;
 const RETRY_MAX_MS = 10_000;
 /** Number of tries after which a state that the nodes refuse is a hole. */
-const TRIES = 6;
+export const TRIES = 6;
 /** Number of pending blocks above which the state of the oldest one is not read. */
 const MAX_PENDING = 10_000;
 /** Maximum number of streams whose errors are reported. */
@@ -143,17 +155,19 @@ export function createValueReading<Stream extends { id: string }, Sent>({
       pending.pending > MAX_PENDING
         ? {
             results: [],
+            lasting: [],
+            ended: [],
             forgotten: [],
             lacking: streams.map(({ id }) => id),
             sent: new Map(),
             problems: new Map(),
           }
-        : await readState({ streams, pending, known }, isLastTry);
+        : await readState({ streams, revision, pending, known }, isLastTry);
     if (values === undefined) {
       kept = { hash: pending.block.parentHash, revision, known };
       return pause(Math.min(retryMs * 2 ** count, RETRY_MAX_MS));
     }
-    const { results, forgotten, lacking, sent, problems } = values;
+    const { lacking, sent, problems, ...read } = values;
     if (lacking.length > 0) {
       log.warn('no node has the state of a block', {
         chain,
@@ -165,15 +179,14 @@ export function createValueReading<Stream extends { id: string }, Sent>({
       chain,
       epoch,
       state: pending,
-      results,
-      forgotten,
+      ...read,
       lacking,
       matches: sent.size === 0 ? [] : matcher.toMatches(chain, pending.block, sent),
       heights: confirmedHeights(),
     });
     // The block has left the chain, or another process reads the chain now.
     if (!isRead) return pause(retryMs);
-    known.add(pending.block, results, forgotten);
+    known.add(pending.block, read);
     kept = { hash: pending.block.hash, revision, known };
     reportFailing(known, problems);
   };

@@ -17,7 +17,7 @@ export async function beginCoverage(
   streamId: string,
   chains: readonly string[],
 ): Promise<void> {
-  for (const table of ['coverage', 'read_value'] as const) {
+  for (const table of ['coverage', 'read_value', 'read_up_to'] as const) {
     await trx
       .deleteFrom(table)
       .where('stream_id', '=', streamId)
@@ -98,6 +98,30 @@ export async function addStateHoles(
       })),
     )
     .execute();
+}
+
+/** Removes these blocks from the holes of missing states, because a backfill evaluates them again. */
+export async function closeStateHoles(
+  trx: Db,
+  { chain, streamId, from, to }: BlockRange & { chain: string; streamId: string },
+): Promise<void> {
+  const holes = await trx
+    .deleteFrom('hole')
+    .where('chain', '=', chain)
+    .where('stream_id', '=', streamId)
+    .where('reason', '=', 'state')
+    .where('from_block', '<=', to)
+    .where('to_block', '>=', from)
+    .returningAll()
+    .execute();
+  const left = holes.flatMap((hole) =>
+    subtract({ from: hole.from_block, to: hole.to_block! }, [{ from, to }]).map((part) => ({
+      ...hole,
+      from_block: part.from,
+      to_block: part.to,
+    })),
+  );
+  if (left.length > 0) await trx.insertInto('hole').values(left).execute();
 }
 
 /**
@@ -424,7 +448,7 @@ export function toCoverage({
 }): Omit<ChainCoverage, 'chainId'> {
   const isEmpty = live === undefined || live.from > live.to;
   const passed = isEmpty ? [] : subtract(live, merge(holes.map(({ from, to }) => ({ from, to }))));
-  // Backfills read no values.
+  // A backfill closes the holes of the states that it reads.
   const withoutState = merge(holes.filter(({ reason }) => reason === 'state'));
   const evaluated = merge([
     ...passed,

@@ -38,4 +38,10 @@ export async function rewindValues(trx: Db, chain: string, number: number): Prom
     .where('chain', '=', chain)
     .where('to_block', '>', number)
     .execute();
+  await trx
+    .updateTable('read_up_to')
+    .set({ block_number: number })
+    .where('chain', '=', chain)
+    .where('block_number', '>', number)
+    .execute();
 }

@@ -970,6 +970,34 @@ const missedChildren: Migration = {
   },
 };
 
+const lastingValues: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    const text = isPostgres(db) ? sql`text collate "C"` : sql`text`;
+    await db.schema
+      .alterTable('read_value')
+      .addColumn('lasts', 'integer', (column) => column.notNull().defaultTo(0))
+      .execute();
+    await db.schema
+      .createTable('read_up_to')
+      .addColumn('stream_id', text, (column) => column.notNull())
+      .addColumn('chain', text, (column) => column.notNull())
+      .addColumn('block_number', 'bigint', (column) => column.notNull())
+      .addPrimaryKeyConstraint('read_up_to_key', ['stream_id', 'chain'])
+      .execute();
+  },
+};
+
+const pastValues: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    const text = isPostgres(db) ? sql`text collate "C"` : sql`text`;
+    await db.schema
+      .createTable('job_values')
+      .addColumn('job_id', text, (column) => column.primaryKey())
+      .addColumn('known', 'text', (column) => column.notNull())
+      .execute();
+  },
+};
+
 export const migrations: Record<string, Migration> = {
   '0001 ledger': ledger,
   '0002 matches set aside': setAside,
@@ -991,6 +1019,8 @@ export const migrations: Record<string, Migration> = {
   '0018 past children': pastChildren,
   '0019 counts of children': childCounts,
   '0020 missed children': missedChildren,
+  '0021 lasting values': lastingValues,
+  '0022 values of past blocks': pastValues,
 };
 
 /** Table with the names of the applied migrations. */

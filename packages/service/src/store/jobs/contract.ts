@@ -2,6 +2,7 @@
 import type { ChainCoverage, Job, JobState, UnverifiedBlocks } from '@sluice/kit/contract';
 import type { BlockHeader, NewMatch, Unverified } from '../blocks/contract.ts';
 import type { KnownChild } from '../children/contract.ts';
+import type { KnownRead } from '../values/contract.ts';
 
 export interface RunningJob extends Job {
   /**
@@ -11,6 +12,13 @@ export interface RunningJob extends Job {
   isForAll: boolean;
 }
 
+/** What a backfill knows about the values of its stream before its next block. */
+export interface PastKnown {
+  reads: readonly KnownRead[];
+  /** Whether a value that is not among them may have existed before. */
+  isIncomplete: boolean;
+}
+
 export interface JobReads {
   /** Returns the stream's coverage by chain; empty for an unknown stream. */
   readCoverage(streamId: string): Promise<ChainCoverage[]>;
@@ -18,6 +26,8 @@ export interface JobReads {
   readUnverified(chain: string): Promise<UnverifiedBlocks | null>;
   /** Returns the codes of the committed block at this height; empty if it is verified. */
   readUnverifiedCodes(chain: string, number: number): Promise<string[]>;
+  /** Returns what a backfill knows about values; undefined before its first block. */
+  readJobValues(id: string): Promise<PastKnown | undefined>;
   readJob(id: string): Promise<Job | undefined>;
   /** Lists jobs, newest first. */
   listJobs(filter: { streamId?: string | undefined; limit: number }): Promise<Job[]>;
@@ -67,7 +77,13 @@ export interface JobWrites {
       matches: readonly NewMatch[];
       /** Marks of an unverified block; undefined if the block is verified. */
       unverified?: Unverified | undefined;
+      /** The matches of values in the state of the block. Default: none. */
+      valueMatches?: readonly NewMatch[];
+      /** Whether no node has the state of the block, or the one before. Default: false. */
+      lacksState?: boolean;
     }[];
+    /** The values that are known after the blocks; undefined if the stream reads none. */
+    known?: PastKnown | undefined;
   }): Promise<Job | undefined>;
   /**
    * Advances a search for children past the blocks `from` to `to`, and commits the children in them,

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { readCoverage } from '../blocks/coverage.ts';
 import { toJob } from '../rows/jobRow.ts';
-import type { JobReads } from './contract.ts';
+import type { JobReads, PastKnown } from './contract.ts';
 import type { Tables } from '../tables/tables.ts';
 import { readUnverified, readUnverifiedCodes } from '../blocks/unverified.ts';
 
@@ -11,6 +11,15 @@ export function createJobReads(db: Kysely<Tables>): JobReads {
     readCoverage: (streamId) => readCoverage(db, streamId),
     readUnverified: (chain) => readUnverified(db, chain),
     readUnverifiedCodes: (chain, number) => readUnverifiedCodes(db, chain, number),
+
+    async readJobValues(id) {
+      const row = await db
+        .selectFrom('job_values')
+        .select('known')
+        .where('job_id', '=', id)
+        .executeTakeFirst();
+      return row && (JSON.parse(row.known) as PastKnown);
+    },
 
     async readJob(id) {
       const row = await db.selectFrom('job').selectAll().where('id', '=', id).executeTakeFirst();

@@ -5,10 +5,10 @@ import type { Ledger } from '../live/effects.ts';
 import { newId } from '../rows/ids.ts';
 import { holdsLease } from '../leases/leases.ts';
 import { toBlockDay } from '../engine/days.ts';
-import { addChildHoles } from '../blocks/coverage.ts';
+import { addChildHoles, addStateHoles, closeStateHoles } from '../blocks/coverage.ts';
 import { insertMatches, selectKnown } from '../blocks/matches.ts';
 import { toJob } from '../rows/jobRow.ts';
-import type { JobWrites } from './contract.ts';
+import type { JobWrites, PastKnown } from './contract.ts';
 import { forgetByRange, recordByRange, recordUnverified } from '../blocks/unverified.ts';
 import { describeMaximum, movedEnd } from '../children/childSearches.ts';
 import { addChildren } from '../children/childRows.ts';
@@ -75,6 +75,7 @@ export function createJobWrites({ db, engine, transact, maxChildren }: Ledger): 
           .returningAll()
           .executeTakeFirst();
         if (row === undefined) return undefined;
+        if (state === 'cancelled') await forgetValues(trx, id);
         const job = toJob(row);
         effects.signal('jobs');
         effects.publish({ type: 'job', job });
@@ -91,33 +92,49 @@ export function createJobWrites({ db, engine, transact, maxChildren }: Ledger): 
         .execute();
     },
 
-    async commitJob({ id, chain, epoch, from, to, byRange = false, blocks }) {
+    async commitJob({ id, chain, epoch, from, to, byRange = false, blocks, known }) {
       return transact(async (trx, effects) => {
         if (!(await holdsLease(trx, engine, chain, epoch))) return undefined;
         const now = await readNow(engine, trx);
-        const found = blocks.filter(({ matches }) => matches.length > 0).length;
+        const found = blocks.filter(
+          ({ matches, valueMatches = [] }) => matches.length + valueMatches.length > 0,
+        ).length;
         const row = await advance(trx, { id, chain, from, to, found, now });
         if (row === undefined) return undefined;
         const evaluated = { chain, streamId: row.stream_id, from, to };
         if (byRange) await recordByRange(trx, { ...evaluated, now });
         else await forgetByRange(trx, evaluated);
+        await closeStateHoles(trx, evaluated);
+        if (known !== undefined) {
+          for (const [n, { block, lacksState = false }] of blocks.entries()) {
+            const after = n === 0 ? from - 1 : blocks[n - 1]!.block.number;
+            const streamIds = lacksState ? [row.stream_id] : [];
+            await addStateHoles(trx, { chain, block: block.number, after, streamIds, now });
+          }
+          if (row.state === 'done') await forgetValues(trx, id);
+          else await saveValues(trx, id, known);
+        }
         const deliveries = [];
         const origin = `job:${id}`;
-        for (const { block, matches, unverified } of blocks) {
+        for (const { block, matches, valueMatches = [], unverified } of blocks) {
           if (unverified !== undefined) {
             await recordUnverified(trx, { chain, block: block.number, unverified, now });
           }
-          if (matches.length > 0) {
+          for (const [its, itsOrigin] of [
+            [matches, origin],
+            [valueMatches, `${origin}:values`],
+          ] as const) {
+            if (its.length === 0) continue;
             await engine.openDay(trx, toBlockDay(block.timestamp));
             deliveries.push(
               ...(await insertMatches(trx, engine, {
                 chain,
                 block,
-                origin,
+                origin: itsOrigin,
                 state: 'confirmed',
-                matches,
+                matches: its,
                 unverified,
-                known: await selectKnown(trx, chain, block, sql`origin = ${origin}`).execute(),
+                known: await selectKnown(trx, chain, block, sql`origin = ${itsOrigin}`).execute(),
                 now,
               })),
             );
@@ -209,6 +226,18 @@ export function createJobWrites({ db, engine, transact, maxChildren }: Ledger): 
       });
     },
   };
+}
+
+const forgetValues = (trx: Db, id: string): Promise<unknown> =>
+  trx.deleteFrom('job_values').where('job_id', '=', id).execute();
+
+async function saveValues(trx: Db, id: string, values: PastKnown): Promise<void> {
+  const known = JSON.stringify(values);
+  await trx
+    .insertInto('job_values')
+    .values({ job_id: id, known })
+    .onConflict((conflict) => conflict.column('job_id').doUpdateSet({ known }))
+    .execute();
 }
 
 /**

@@ -4,6 +4,7 @@ export interface JobTables {
   coverage: CoverageTable;
   hole: HoleTable;
   job: JobTable;
+  job_values: JobValuesTable;
 }
 
 /** The first block of a chain that a stream is matched against live. */
@@ -49,4 +50,11 @@ interface JobTable {
   matches: number;
   created_at: number;
   updated_at: number;
+}
+
+/** The newest values that a backfill knows, with which it continues after a restart. */
+interface JobValuesTable {
+  job_id: string;
+  /** JSON of `PastKnown`. */
+  known: string;
 }

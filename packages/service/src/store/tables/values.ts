@@ -2,6 +2,7 @@
 export interface ValueTables {
   pending_state: PendingStateTable;
   read_value: ReadValueTable;
+  read_up_to: ReadUpToTable;
 }
 
 /** A committed block in whose state the values of streams are still to be read. */
@@ -26,7 +27,7 @@ interface ReadValueTable {
   /** Key of the value, which depends only on what is read and when it is sent. */
   read_key: string;
   from_block: number;
-  /** The last block of the run so far. */
+  /** The last block of the run, unless it lasts. */
   to_block: number;
   /** Timestamp of the last block in Unix seconds. */
   to_timestamp: number;
@@ -34,4 +35,16 @@ interface ReadValueTable {
   value: string | null;
   /** Why the contract returned no value; null if it did. */
   error: string | null;
+  /**
+   * 1 while the run lasts up to the block of the stream in `read_up_to`, so that a value that stays
+   * the same is not written in each block.
+   */
+  lasts: number;
+}
+
+/** The last block in whose state the lasting values of a stream were read. */
+interface ReadUpToTable {
+  stream_id: string;
+  chain: string;
+  block_number: number;
 }

@@ -26,6 +26,8 @@ export interface ValueRun {
   timestamp: number;
   value: string | null;
   error: string | null;
+  /** Whether the run lasts until a later block of its stream ends it. */
+  lasts: boolean;
 }
 
 export interface KnownRead extends ReadRef {
@@ -51,8 +53,10 @@ export interface ValuesAt {
 export interface ReadResult extends ReadRef {
   value: string | null;
   error: string | null;
-  /** First block of the known run that this block continues; undefined if a new run begins. */
-  continues: number | undefined;
+  /** The known run that this block continues; undefined if a new run begins. */
+  continues: Pick<ValueRun, 'from'> | undefined;
+  /** Whether the run lasts after this block, because each later block reads the value. */
+  lasts: boolean;
 }
 
 export interface StateReading {
@@ -60,7 +64,12 @@ export interface StateReading {
   /** Epoch of the chain's lease. */
   epoch: number;
   state: PendingState;
+  /** The results, except those that continue a run that lasts. */
   results: readonly ReadResult[];
+  /** Streams with values whose runs last after this block. */
+  lasting: readonly string[];
+  /** Values that no node has in the state of this block, so that their runs end before it. */
+  ended: readonly ReadRef[];
   /** Values that their streams no longer read. */
   forgotten: readonly ReadRef[];
   /** Streams with values that no node has in the state of this block. */

@@ -3,7 +3,6 @@
  * commit of their block, in the order of the blocks, and follow the chain like the blocks.
  */
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { BlockHeader } from '../blocks/contract.ts';
 import { addStateHoles, coversBlock } from '../blocks/coverage.ts';
 import {
   findConfirmed,
@@ -22,7 +21,6 @@ import type { Db, Tables } from '../tables/tables.ts';
 import type {
   KnownRead,
   ReadRef,
-  ReadResult,
   StateReading,
   ValueReads,
   ValueRun,
@@ -38,6 +36,12 @@ const isTrimmed = (after: number, number: number): boolean =>
 const CLEAN_UP_ROWS = 5_000;
 
 type RunRow = Tables['read_value'];
+
+/** The columns of `run`, and the table that has the ends of runs that last. */
+const runColumns = sql`run.stream_id, run.chain, read_key, from_block, to_timestamp, value, error,
+  lasts, case when lasts = 1 then block_number else to_block end as to_block`;
+const runEnds = sql`left join read_up_to on read_up_to.stream_id = run.stream_id
+  and read_up_to.chain = run.chain`;
 
 export const createValueReads = (db: Kysely<Tables>): ValueReads => ({
   async nextState(chain) {
@@ -93,13 +97,10 @@ export const createValueReads = (db: Kysely<Tables>): ValueReads => ({
       db,
       sql`chain = ${chain} and stream_id = ${streamId} and from_block < ${blockNumber}`,
     );
-    const begun = await db
-      .selectFrom('read_value')
-      .selectAll()
-      .where('chain', '=', chain)
-      .where('stream_id', '=', streamId)
-      .where('from_block', '=', blockNumber)
-      .execute();
+    const { rows: begun } = await sql<RunRow>`
+      select ${runColumns} from read_value as run ${runEnds}
+      where run.chain = ${chain} and run.stream_id = ${streamId}
+        and from_block = ${blockNumber}`.execute(db);
     const pending = await db
       .selectFrom('pending_state')
       .select('block_number')
@@ -128,12 +129,12 @@ export const createValueReads = (db: Kysely<Tables>): ValueReads => ({
 async function listKnown(db: Kysely<Tables>, among: RawBuilder<SqlBool>): Promise<KnownRead[]> {
   const { rows } = await sql<RunRow>`
     with among as (select * from read_value where ${among})
-    select run.* from among as run join (
-      select chain, stream_id, read_key, max(from_block) as newest,
+    select ${runColumns} from among as run join (
+      select chain, stream_id, read_key as key, max(from_block) as newest,
         max(case when error is null then from_block end) as last
       from among group by chain, stream_id, read_key) as known
-    on run.chain = known.chain and run.stream_id = known.stream_id
-      and run.read_key = known.read_key
+      on run.chain = known.chain and run.stream_id = known.stream_id
+        and run.read_key = known.key ${runEnds}
     where run.from_block in (newest, last)
     order by run.from_block desc`.execute(db);
   const known = new Map<string, KnownRead>();
@@ -155,10 +156,12 @@ const toRun = (row: RunRow): ValueRun => ({
   timestamp: row.to_timestamp,
   value: row.value,
   error: row.error,
+  lasts: row.lasts === 1,
 });
 
 export const createValueWrites = ({ db, engine, transact }: Ledger): ValueWrites => ({
-  async commitState({ chain, epoch, state, results, forgotten, lacking, matches, heights }) {
+  async commitState(reading) {
+    const { chain, epoch, state, forgotten, lacking, matches, heights } = reading;
     const { block, after } = state;
     return transact(async (trx, effects) => {
       if (!(await holdsLease(trx, engine, chain, epoch))) return false;
@@ -172,7 +175,7 @@ export const createValueWrites = ({ db, engine, transact }: Ledger): ValueWrites
       if (ended === undefined) return false;
       const now = await readNow(engine, trx);
       await addStateHoles(trx, { chain, block: block.number, after, streamIds: lacking, now });
-      await saveResults(trx, engine, { chain, block, results });
+      await saveResults(trx, engine, reading);
       await forget(trx, engine, chain, forgotten);
       if (isTrimmed(after, block.number)) await trimRuns(trx, chain);
       const left = await withoutDeleted(trx, matches);
@@ -210,6 +213,7 @@ export const createValueWrites = ({ db, engine, transact }: Ledger): ValueWrites
           and exists (select 1 from read_value where stream_id = stream.id) limit 1`.execute(trx);
       const [stream] = rows;
       if (stream === undefined) return false;
+      await trx.deleteFrom('read_up_to').where('stream_id', '=', stream.id).execute();
       await sql`
         delete from read_value where stream_id = ${stream.id} and (chain, read_key, from_block) in (
           select chain, read_key, from_block from read_value where stream_id = ${stream.id}
@@ -222,44 +226,117 @@ export const createValueWrites = ({ db, engine, transact }: Ledger): ValueWrites
 async function saveResults(
   trx: Db,
   engine: Engine,
-  {
-    chain,
-    block: { number, timestamp },
-    results,
-  }: Pick<StateReading, 'chain' | 'results'> & { block: BlockHeader },
+  { chain, state: { block, after }, results, lasting, ended }: StateReading,
 ): Promise<void> {
-  const toKey = ({ streamId, key }: ReadResult) => ({ stream_id: streamId, read_key: key });
-  const continued = results.flatMap((each) =>
-    each.continues === undefined ? [] : { ...toKey(each), from_block: each.continues },
-  );
-  if (continued.length > 0) {
-    const listed = engine.rows(continued, {
-      stream_id: 'text',
-      read_key: 'text',
-      from_block: 'bigint',
-    });
-    await sql`
-      update read_value set to_block = ${number}, to_timestamp = ${timestamp}
-      where chain = ${chain} and (stream_id, read_key, from_block) in (
-        select stream_id, read_key, from_block from ${listed} as continued)`.execute(trx);
-  }
+  const { number, timestamp } = block;
+  const toKey = ({ streamId, key }: ReadRef) => ({ stream_id: streamId, read_key: key });
   const begun = results.flatMap((each) =>
     each.continues === undefined
       ? {
           ...toKey(each),
           value: each.value,
           error: each.error === null ? null : toLedgerText(each.error),
+          lasts: each.lasts ? 1 : 0,
         }
       : [],
   );
+  await endRuns(trx, engine, {
+    chain,
+    after,
+    values: [...begun, ...ended.map(toKey)],
+    lasting,
+  });
+  const continued = results.flatMap(({ continues, lasts, ...each }) =>
+    continues === undefined
+      ? []
+      : { ...toKey(each), from_block: continues.from, lasts: lasts ? 1 : 0 },
+  );
+  if (continued.length > 0) {
+    const listed = engine.rows(continued, {
+      stream_id: 'text',
+      read_key: 'text',
+      from_block: 'bigint',
+      lasts: 'bigint',
+    });
+    await sql`
+      update read_value set to_block = ${number}, to_timestamp = ${timestamp},
+        lasts = continued.lasts
+      from ${listed} as continued
+      where read_value.chain = ${chain} and read_value.stream_id = continued.stream_id
+        and read_value.read_key = continued.read_key
+        and read_value.from_block = continued.from_block`.execute(trx);
+  }
+  if (lasting.length > 0) {
+    const listed = listIds(engine, lasting);
+    await sql`
+      insert into read_up_to (stream_id, chain, block_number)
+      select id, ${chain}, ${number} from ${listed} as lasting
+      where exists (select 1 from stream where stream.id = lasting.id and deleted_at is null)
+      on conflict (stream_id, chain) do update set block_number = excluded.block_number`.execute(
+      trx,
+    );
+  }
   if (begun.length === 0) return;
-  const columns = { stream_id: 'text', read_key: 'text', value: 'text', error: 'text' } as const;
+  const columns = {
+    stream_id: 'text',
+    read_key: 'text',
+    value: 'text',
+    error: 'text',
+    lasts: 'bigint',
+  } as const;
   await sql`
     insert into read_value (stream_id, chain, read_key, from_block, to_block, to_timestamp, value,
-      error)
-    select stream_id, ${chain}, read_key, ${number}, ${number}, ${timestamp}, value, error
+      error, lasts)
+    select stream_id, ${chain}, read_key, ${number}, ${number}, ${timestamp}, value, error, lasts
     from ${engine.rows(begun, columns)} as begun
     where exists (select 1 from stream where id = stream_id and deleted_at is null)`.execute(trx);
+}
+
+const listIds = (engine: Engine, ids: readonly string[]) =>
+  engine.rows(
+    ids.map((id) => ({ id })),
+    { id: 'text' },
+  );
+
+/**
+ * Ends the runs of these values that lasted until now, and those of streams that did not read the
+ * block before. They end at the last block that their stream read.
+ */
+async function endRuns(
+  trx: Db,
+  engine: Engine,
+  {
+    chain,
+    after,
+    values,
+    lasting,
+  }: {
+    chain: string;
+    after: number;
+    values: readonly { stream_id: string; read_key: string }[];
+    /** Streams with values that last. */
+    lasting: readonly string[];
+  },
+): Promise<void> {
+  const upTo = sql`(select block_number from read_up_to
+    where read_up_to.stream_id = read_value.stream_id and read_up_to.chain = read_value.chain)`;
+  const end = (which: RawBuilder<SqlBool>): Promise<unknown> =>
+    sql`
+      update read_value set to_block = ${upTo}, lasts = 0
+      where chain = ${chain} and lasts = 1 and ${which}`.execute(trx);
+  if (values.length > 0) {
+    const listed = engine.rows(
+      values.map(({ stream_id, read_key }) => ({ stream_id, read_key })),
+      { stream_id: 'text', read_key: 'text' },
+    );
+    await end(sql`(stream_id, read_key) in (select stream_id, read_key from ${listed} as ended)`);
+  }
+  if (lasting.length > 0) {
+    const listed = listIds(engine, lasting);
+    await end(sql`
+      stream_id in (select stream_id from read_up_to where chain = ${chain}
+        and block_number <> ${after} and stream_id in (select id from ${listed} as lasting))`);
+  }
 }
 
 /**

@@ -87,7 +87,9 @@ test('a stream of values needs no addresses, unless it reads their balances', ()
   expect(toRead(balance, []).when).toEqual({ below: '1000.5' });
   expect(Object.keys(draftProblems(withReads({ ...balance, of: '' }), 0))).toEqual(['addresses']);
   expect(draftProblems(withReads({ ...balance, of: '' }), 1)).toEqual({});
-  expect(canRun(draft, [])).toBe(false);
+  expect(canRun(draft, [])).toBe(true);
+  expect(canRun(withReads({ ...balance, of: '' }), [])).toBe(false);
+  expect(canRun(withReads({ ...call, contract: '' }), [])).toBe(false);
 });
 
 test('a function is a signature with outputs, or one of the ABI', () => {

@@ -109,7 +109,7 @@ export function DryRunPanel({
             <span className="text-muted">
               {chain === undefined
                 ? 'Choose a chain.'
-                : `Starts when you add an address, or select all addresses and ${FORM_WORDS[draft.family].selection}.`}
+                : `Starts when you add ${FORM_WORDS[draft.family].watched}, or select all addresses and ${FORM_WORDS[draft.family].selection}.`}
             </span>
           ) : (
             <>

@@ -5,8 +5,9 @@ import type { StreamDraft } from '../draft/draft.ts';
 import { FIELDS } from '../draft/plainFields.ts';
 
 /**
- * Returns whether a draft can run: it needs an address or factory or, to watch all addresses, an
- * event or a function. The service rejects drafts that would match the entire chain.
+ * Returns whether a draft can run: it needs an address, a factory or a value on chain or, to watch
+ * all addresses, an event or a function. The service rejects drafts that would match the entire
+ * chain.
  * @param addresses null while the input is incomplete.
  */
 export function canRun(draft: StreamDraft, addresses: readonly string[] | null): boolean {
@@ -15,7 +16,7 @@ export function canRun(draft: StreamDraft, addresses: readonly string[] | null):
   if (addresses === null) return false;
   return (
     addresses.length > 0 ||
-    DRAFT_FAMILIES[family].findsAddresses(DRAFT_FAMILIES[family].withoutBroken(draft))
+    !DRAFT_FAMILIES[family].needsAddresses(DRAFT_FAMILIES[family].withoutBroken(draft))
   );
 }
 

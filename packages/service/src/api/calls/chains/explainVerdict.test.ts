@@ -6,7 +6,12 @@ import type {
   ExplainedValue,
 } from '@sluice/kit/contract';
 import type { StreamRecord } from '../../../store/streams/contract.ts';
-import { type BlockFacts, toBlockStages, toStreamVerdict } from './explainVerdict.ts';
+import {
+  type BlockFacts,
+  toBlockStages,
+  toStreamVerdict,
+  toWatchVerdict,
+} from './explainVerdict.ts';
 
 const FACTS: BlockFacts = {
   chain: '0x1',
@@ -181,4 +186,49 @@ test('a value that is not known is never reported as not crossed', () => {
   expect(verdictOfValues('unknown', 'passed', 'passed')).toMatch(
     /^not-evaluated: .*run a backfill$/,
   );
+});
+
+test.each([
+  {
+    addressCount: 0,
+    options: {},
+    block: 'the stream has no addresses yet',
+    address: "it is not among the stream's 0 addresses",
+  },
+  {
+    addressCount: 1,
+    options: {},
+    block: 'no record involves its only address',
+    address: "it is not the stream's only address",
+  },
+  {
+    addressCount: 2,
+    options: { factories: [{}] },
+    block: 'no record involves its 2 addresses or the children of its factories',
+    address: "it is not among the stream's 2 addresses or among the children of its factories",
+  },
+  {
+    addressCount: 0,
+    options: { factories: [{}] },
+    block: 'no record involves the children of its factories',
+    address: 'it is not among the children of its factories',
+  },
+  {
+    addressCount: 0,
+    options: { reads: [{}] },
+    block: 'the stream watches no addresses, and only reads values',
+    address: 'the stream watches no addresses, and reads no value of it',
+  },
+])('a stream that matches nothing explains what it watches: $block', (each) => {
+  const { addressCount, options, block, address } = each;
+  const stream = {
+    id: 's',
+    status: 'active',
+    chainIds: ['0x1'],
+    addressCount,
+    options,
+  } as unknown as StreamRecord;
+  const more = { coverage: undefined, most: 1, backOff: undefined };
+  expect(toStreamVerdict(stream, FACTS, [], more).reason.message).toBe(block);
+  expect(toWatchVerdict(stream, undefined, []).reason.message).toBe(address);
 });

@@ -266,6 +266,12 @@ function valueReasons(values: readonly ExplainedValue[]): ExplainReason[] {
   ];
 }
 
+const hasFactories = (options: StreamRecord['options']): boolean =>
+  'factories' in options && (options.factories ?? []).length > 0;
+
+const hasReads = (options: StreamRecord['options']): boolean =>
+  'reads' in options && (options.reads ?? []).length > 0;
+
 const countAddresses = (whose: string, count: number): string =>
   count === 1 ? `${whose} only address` : `${whose} ${count.toLocaleString('en')} addresses`;
 
@@ -277,13 +283,20 @@ function unmatchedReason({ addressCount, options }: StreamRecord): ExplainReason
       'the stream watches all addresses, but its events and options select no record',
     );
   }
-  const hasFactories = 'factories' in options && (options.factories ?? []).length > 0;
-  if (hasFactories) {
-    return reason('address', 'stopped', 'no record involves its addresses or their children');
+  const watched = [
+    addressCount > 0 && countAddresses('its', addressCount),
+    hasFactories(options) && 'the children of its factories',
+  ].filter((each) => each !== false);
+  if (watched.length > 0) {
+    return reason('address', 'stopped', `no record involves ${watched.join(' or ')}`);
   }
-  return addressCount === 0
-    ? reason('address', 'stopped', 'the stream has no addresses yet')
-    : reason('address', 'stopped', `no record involves ${countAddresses('its', addressCount)}`);
+  return reason(
+    'address',
+    'stopped',
+    hasReads(options)
+      ? 'the stream watches no addresses, and only reads values'
+      : 'the stream has no addresses yet',
+  );
 }
 
 const HOLE_REASONS: Readonly<Record<ChainCoverage['holes'][number]['reason'], string>> = {
@@ -434,6 +447,18 @@ function verdictOf(matches: readonly LedgerMatch[]): ExplainVerdict {
   return matches.some(({ state }) => state === 'frozen') ? 'waiting' : 'cancelled';
 }
 
+/** Explains why a stream does not watch an address. */
+function notWatched({ addressCount, options }: StreamRecord): string {
+  const among = [
+    (addressCount > 0 || !(hasFactories(options) || hasReads(options))) &&
+      `${addressCount === 1 ? '' : 'among '}${countAddresses("the stream's", addressCount)}`,
+    hasFactories(options) && 'among the children of its factories',
+  ].filter((each) => each !== false);
+  return among.length === 0
+    ? 'the stream watches no addresses, and reads no value of it'
+    : `it is not ${among.join(' or ')}`;
+}
+
 /** How a stream watches an address. */
 export interface Watch {
   label: string | null;
@@ -466,9 +491,7 @@ export function toWatchVerdict(
       : reason(
           'address',
           isWatched ? 'passed' : 'stopped',
-          isWatched
-            ? `the stream watches it${name}${since}`
-            : `it is not ${stream.addressCount === 1 ? '' : 'among '}${countAddresses("the stream's", stream.addressCount)}`,
+          isWatched ? `the stream watches it${name}${since}` : notWatched(stream),
         );
   return {
     streamId: stream.id,

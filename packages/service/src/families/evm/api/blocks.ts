@@ -8,10 +8,8 @@ import {
   type EvmStreamRecord,
 } from '../../../store/streams/contract.ts';
 import type { Store } from '../../../store/store.ts';
-import { notFound, setAuditTarget, validationFailed } from '../../../api/httpErrors.ts';
+import { notFound, setAuditTarget } from '../../../api/httpErrors.ts';
 import type { Handlers } from '../../../api/handlers.ts';
-import { takesRecords } from '../match/match.ts';
-import { takesReads } from '../match/reads.ts';
 import { chainNotRead } from '../../../api/calls/chains/findChain.ts';
 import { requireFamily } from '../../../api/calls/streams/findStream.ts';
 import { type EvmStreamNeeds, refuseContradictions, withOptions } from './streams.ts';
@@ -66,14 +64,9 @@ export function createEvmBlockHandlers({ store, callsOf, checkOptions }: EvmBloc
       return calls.sendBlock(blockNumber, id, randomUUID());
     },
 
-    async createHistoricalJob({ context, body: wanted, sent }) {
+    async createHistoricalJob({ context, body: wanted }) {
       requireCalls(wanted.chainId);
-      const { options } = await requireStream(wanted.streamId);
-      if (takesReads(options) && !takesRecords(options)) {
-        const message =
-          'should be a stream of records: backfills do not read values, and this stream has only reads';
-        throw validationFailed('requestBody', [{ path: ['streamId'], message }], sent.body);
-      }
+      await requireStream(wanted.streamId);
       const job = await store.createJob({
         streamId: wanted.streamId,
         chain: wanted.chainId,

@@ -120,13 +120,6 @@ export function searchOf(
   };
 }
 
-/** Returns whether the stream selects records of blocks. A stream may instead only read values. */
-export const takesRecords = (options: StreamOptions): boolean =>
-  options.includeContractLogs ||
-  options.includeNativeTxs ||
-  options.includeInternalTxs ||
-  takesCalls(options);
-
 const takesTransactions = (options: StreamOptions): boolean =>
   options.includeNativeTxs ||
   options.includeCaller ||

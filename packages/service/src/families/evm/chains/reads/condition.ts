@@ -8,9 +8,13 @@ interface Moment {
   timestamp: number;
 }
 
+/** Returns whether the value is sent regardless of the value before it. */
+export const isEvery = (when: ReadCondition): when is Extract<ReadCondition, { every: number }> =>
+  when !== 'changes' && 'every' in when;
+
 /** Returns whether the value is read in a block; `last` is undefined if it was never read. */
 export function isDue(when: ReadCondition, last: Moment | undefined, block: Moment): boolean {
-  if (when === 'changes' || !('every' in when) || last === undefined) return true;
+  if (!isEvery(when) || last === undefined) return true;
   const at = when.unit === 'seconds' ? 'timestamp' : 'number';
   return Math.floor(block[at] / when.every) > Math.floor(last[at] / when.every);
 }

@@ -21,14 +21,15 @@ function explain(
   const reads = [{ contract: CONTRACT, function: 'f() returns (uint256)', decimals: 3, when }];
   const [read] = compileReads({ reads, abi: null }).fixed;
   const newest = runs.at(-1);
+  const last = runs.findLast(({ error }) => error === null);
   return explainValue(read!, {
     chain: '0x1',
     block: { number: 13, timestamp: 130 },
     known: newest && {
       streamId: 's',
       key: read!.key,
-      newest,
-      last: runs.findLast(({ error }) => error === null),
+      newest: { ...newest, lasts: false },
+      last: last && { ...last, lasts: false },
     },
     begun,
     decimals: 3,

@@ -3,7 +3,7 @@ import type { ExplainReason, ExplainedValue, ReadCondition } from '@sluice/kit/c
 import { passed, stopped } from '../../../../match/reasons.ts';
 import type { KnownRead, ValueRun } from '../../../../store/values/contract.ts';
 import type { ReadValue } from './compileReads.ts';
-import { isDue, isMet } from './condition.ts';
+import { isDue, isEvery, isMet } from './condition.ts';
 import { type Known, describeCondition, describeResult } from './describeResult.ts';
 
 /** Facts about a value in the state of a block. */
@@ -27,10 +27,6 @@ export const valueReason = (outcome: 'waiting' | 'unknown', message: string): Ex
   outcome,
   message,
 });
-
-/** Returns whether the value is sent regardless of the value before it. */
-export const isEvery = (when: ReadCondition): when is Extract<ReadCondition, { every: number }> =>
-  when !== 'changes' && 'every' in when;
 
 /** The value in a block, and the one that it is compared with. */
 interface Compared {

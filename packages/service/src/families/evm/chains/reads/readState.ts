@@ -11,7 +11,7 @@ import type {
 } from '../../../../store/values/contract.ts';
 import type { StateAnswer, StateReader, StateRequest } from '../../enrich/state.ts';
 import type { ReadValue } from './compileReads.ts';
-import { isDue, isMet, thresholdOf } from './condition.ts';
+import { isDue, isEvery, isMet, thresholdOf } from './condition.ts';
 import type { StreamValues } from './streamValues.ts';
 
 /** Maximum number of blocks between two reads of a value whose reads fail. */
@@ -30,14 +30,14 @@ export function createReadState({
   state: Pick<StateReader, 'read' | 'isGone'>;
   values: StreamValues;
 }): ReadState<EvmStreamRecord, WebhookRead> {
-  return async ({ streams, pending, known }, isLastTry) => {
+  return async ({ streams, revision, pending, known, isIncomplete = false }, isLastTry) => {
     const { block, after } = pending;
     const due: DueRead[] = [];
     const forgotten: ReadRef[] = [];
     const problems = new Map<string, string>();
     for (const record of streams) {
       const { id: streamId } = record;
-      const { reads: wanted, problem } = await values.list(record, block.number);
+      const { reads: wanted, problem } = await values.list(record, block.number, revision);
       if (problem !== undefined) problems.set(streamId, problem);
       for (const [key, read] of wanted) {
         const its = known.find(streamId, key);
@@ -53,23 +53,38 @@ export function createReadState({
     if (isRefused && !isLastTry && !state.isGone(block)) return undefined;
 
     const results: ReadResult[] = [];
+    const lasting = new Set<string>();
+    const ended: ReadRef[] = [];
     const lacking = new Set<string>();
     const sent = new Map<string, WebhookRead[]>();
     for (const [n, { streamId, read, known: its }] of due.entries()) {
       const answer = answers[n]!;
       if (answer.outcome === 'refused') {
         lacking.add(streamId);
+        ended.push({ streamId, key: read.key });
+        continue;
+      }
+      const value = answer.outcome === 'read' ? read.toValue(answer.value) : undefined;
+      if (its?.newest.lasts === true && its.newest.value === value && its.newest.to === after) {
+        lasting.add(streamId);
         continue;
       }
       const decimals = await values.decimalsOf(block, read);
-      const result = toResult(read, answer, decimals);
+      const result = toResult(read, answer, value, decimals);
+      const lasts = result.error === null && !isEvery(read.when);
+      if (lasts) lasting.add(streamId);
       results.push({
         streamId,
         key: read.key,
         ...result,
         continues: continuedRun(read, its, result, after),
+        lasts,
       });
       if (result.value === null) continue;
+      if (isIncomplete && its === undefined && !isEvery(read.when)) {
+        lacking.add(streamId);
+        continue;
+      }
       const { last } = its ?? {};
       if (!isMet(read.when, last?.value ?? undefined, result.value, decimals ?? 0)) continue;
       const list = sent.get(streamId) ?? [];
@@ -81,7 +96,15 @@ export function createReadState({
         after: toWebhookValue(block.number, result.value),
       });
     }
-    return { results, forgotten, lacking: [...lacking], sent, problems };
+    return {
+      results,
+      lasting: [...lasting],
+      ended,
+      forgotten,
+      lacking: [...lacking],
+      sent,
+      problems,
+    };
   };
 }
 
@@ -94,7 +117,7 @@ const toWebhookValue = (block: number, json: string): WebhookRead['after'] => ({
 function isReadNow(
   { when }: ReadValue,
   known: KnownRead | undefined,
-  { block }: PendingState,
+  { block }: Pick<PendingState, 'block'>,
 ): boolean {
   const { newest, last } = known ?? {};
   if (newest?.error != null) {
@@ -123,29 +146,28 @@ async function readOnce(
 function toResult(
   read: ReadValue,
   answer: Exclude<StateAnswer, { outcome: 'refused' }>,
+  value: string | undefined,
   decimals: number | null,
 ): Pick<ReadResult, 'value' | 'error'> {
   const failed = (error: string) => ({ value: null, error });
   if (answer.outcome === 'failed') return failed(answer.message);
   if (answer.value === '0x') return failed('the address has no such function');
-  const value = read.toValue(answer.value);
   if (value === undefined) return failed('the result does not have the declared outputs');
   return thresholdOf(read.when) !== undefined && decimals === null
     ? failed('the token has no decimals: set decimals')
     : { value, error: null };
 }
 
-/** Returns the first block of the known run that this result continues; undefined if it begins one. */
+/** Returns the known run that this result continues; undefined if it begins one. */
 function continuedRun(
   { when }: ReadValue,
   known: KnownRead | undefined,
   { value, error }: Pick<ReadResult, 'value' | 'error'>,
   after: number,
-): number | undefined {
+): ReadResult['continues'] {
   if (known === undefined) return undefined;
   const { newest } = known;
   // A value whose reads fail is not read in every block.
-  if (error !== null) return newest.error === error ? newest.from : undefined;
-  const isEvery = when !== 'changes' && 'every' in when;
-  return !isEvery && newest.value === value && newest.to === after ? newest.from : undefined;
+  if (error !== null) return newest.error === error ? newest : undefined;
+  return !isEvery(when) && newest.value === value && newest.to === after ? newest : undefined;
 }

@@ -2,6 +2,7 @@
 import type { Token } from '../../../../store/enrichment/contract.ts';
 import type { BlockRef } from '../../../../store/blocks/contract.ts';
 import type { EvmStreamRecord } from '../../../../store/streams/contract.ts';
+import { takesChildren } from '../../match/factories.ts';
 import { FilterError } from '../../match/filter.ts';
 import {
   type CompiledReads,
@@ -12,31 +13,49 @@ import {
 
 export interface ListedValues {
   /** The values by key, each once. */
-  reads: Map<string, ReadValue>;
+  reads: ReadonlyMap<string, ReadValue>;
   /** Why the balances of its addresses are not among them; undefined if they are. */
   problem: string | undefined;
 }
 
 export interface StreamValues {
-  /** Returns the values of a stream in the state of a block. */
-  list(record: EvmStreamRecord, blockNumber: number): Promise<ListedValues>;
+  /**
+   * Returns the values of a stream in the state of a block.
+   *
+   * @param revision of the rules that `record` is from. While it stays the same, the addresses of
+   * the stream are not read again. Default: they are read
+   */
+  list(record: EvmStreamRecord, blockNumber: number, revision?: number): Promise<ListedValues>;
   /** Returns the decimals of a value; null if its token reports none. */
   decimalsOf(block: BlockRef, read: ReadValue): Promise<number | null>;
 }
 
 const TOO_MANY = `its addresses, with the children of its factories, have more than ${MAX_READ_VALUES} values: list addresses in of`;
 
-/** Reads of streams, compiled once for each version of their options. */
-const compiled = new WeakMap<EvmStreamRecord['options'], CompiledReads>();
+/** The reads of a stream, and the values that were listed last. */
+interface StreamReads extends CompiledReads {
+  /** The values without balances of its addresses. */
+  readonly fixedOnly: ListedValues;
+  listed: { readonly revision: number; readonly values: ListedValues } | undefined;
+}
 
-function readsOf({ options }: EvmStreamRecord): CompiledReads {
+/** Reads of streams, compiled once for each version of their options. */
+const compiled = new WeakMap<EvmStreamRecord['options'], StreamReads>();
+
+function readsOf({ options }: EvmStreamRecord): StreamReads {
   let own = compiled.get(options);
   if (own === undefined) {
-    own = compileStored(options);
+    const reads = compileStored(options);
+    own = { ...reads, fixedOnly: toListed(reads.fixed), listed: undefined };
     compiled.set(options, own);
   }
   return own;
 }
+
+const toListed = (reads: readonly ReadValue[], problem?: string): ListedValues => ({
+  reads: new Map(reads.map((read) => [read.key, read])),
+  problem,
+});
 
 /**
  * Compiles the reads of a stream, which are validated on save. If they fail to compile, the stream
@@ -67,16 +86,22 @@ export function createStreamValues({
   ): Promise<readonly string[] | 'many'>;
 }): StreamValues {
   return {
-    async list(record, upTo) {
-      const { fixed, ofAddress } = readsOf(record);
+    async list(record, upTo, revision) {
+      const own = readsOf(record);
+      const { fixed, ofAddress, fixedOnly, listed } = own;
+      if (ofAddress.length === 0) return fixedOnly;
+      if (revision !== undefined && listed?.revision === revision) return listed.values;
       const most = Math.floor((MAX_READ_VALUES - fixed.length) / ofAddress.length);
-      const addresses = ofAddress.length === 0 ? [] : await addressesOf(record, { most, upTo });
-      const balances =
-        addresses === 'many' ? [] : ofAddress.flatMap((of) => addresses.map((each) => of(each)));
-      return {
-        reads: new Map([...fixed, ...balances].map((read) => [read.key, read])),
-        problem: addresses === 'many' ? TOO_MANY : undefined,
-      };
+      const addresses = await addressesOf(record, { most, upTo });
+      const values =
+        addresses === 'many'
+          ? toListed(fixed, TOO_MANY)
+          : toListed([...fixed, ...ofAddress.flatMap((of) => addresses.map((each) => of(each)))]);
+      // Blocks add children without a change of the rules.
+      if (revision !== undefined && !takesChildren(record.options)) {
+        own.listed = { revision, values };
+      }
+      return values;
     },
     decimalsOf: async (block, read) =>
       read.token === undefined

@@ -4,7 +4,8 @@ import type { ChainValues } from '../../../../chains/values.ts';
 import { createKnownReads } from '../../../../ingest/values/knownReads.ts';
 import type { EvmStreamRecord } from '../../../../store/streams/contract.ts';
 import type { StateReader } from '../../enrich/state.ts';
-import { explainValue, isEvery, valueReason } from './explainValues.ts';
+import { isEvery } from './condition.ts';
+import { explainValue, valueReason } from './explainValues.ts';
 import { createReadState } from './readState.ts';
 import type { StreamValues } from './streamValues.ts';
 
@@ -26,17 +27,19 @@ export const createTryReads =
     const readState = createReadState({ state, values });
     const known = createKnownReads();
     const read = async ({ number, hash, parentHash, timestamp }: typeof block) => {
-      const pending = {
-        chain,
-        block: { number, hash, parentHash, timestamp },
-        after: number - 1,
-        pending: 1,
-      };
+      const pending = { block: { number, hash, parentHash, timestamp }, after: number - 1 };
       // Nothing is left to try after the last try.
       return (await readState({ streams: [record], pending, known }, true))!;
     };
     // The values of the parent are those before the block.
-    if (parent !== undefined) known.add(parent, (await read(parent)).results);
+    if (parent !== undefined) {
+      const its = await read(parent);
+      // A run that does not last is among the results of the block, too.
+      known.add(parent, {
+        ...its,
+        results: its.results.map((each) => ({ ...each, lasts: false })),
+      });
+    }
     const { results, sent } = await read(block);
     const byKey = new Map(results.map((result) => [result.key, result]));
     const missing = (number: number): string => `no node has the state of block ${number}`;
