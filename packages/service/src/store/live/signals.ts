@@ -11,8 +11,17 @@
  * - `settings`: a setting changed, such as the secret or an added URL
  * - `leases`: a lease was taken or released, or a reader left
  * - `events`: there are new live events
+ * - `feeds`: feeds have new deliveries, or a consumer can read more of one
  */
-export type Signal = 'deliveries' | 'rules' | 'jobs' | 'replays' | 'settings' | 'leases' | 'events';
+export type Signal =
+  | 'deliveries'
+  | 'rules'
+  | 'jobs'
+  | 'replays'
+  | 'settings'
+  | 'leases'
+  | 'events'
+  | 'feeds';
 
 export interface Signals {
   /** Sends signals to this process at once, and to other processes as soon as possible. */

@@ -15,6 +15,7 @@ const EVERYTHING: readonly Signal[] = [
   'settings',
   'leases',
   'events',
+  'feeds',
 ];
 
 /**

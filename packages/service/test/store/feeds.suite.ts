@@ -1,0 +1,206 @@
+/** Tests the feeds of streams and their consumers. */
+import { describe, expect, test } from 'vitest';
+import { newMatch } from './newMatch.ts';
+import { type StoreTools, draft } from './storeTools.ts';
+
+const LIMITS = { limit: 100, maxBytes: 1e9 };
+const LEASE = { ...LIMITS, ackMs: 60_000 };
+
+export function testFeeds(tools: StoreTools): void {
+  const { startChain, claimOf, outcomeOf } = tools;
+
+  /** Starts a stream with a feed. `add` commits a block with as many deliveries, and places them. */
+  const start = async (count = 0) => {
+    const chain = await startChain();
+    const { id } = await tools.store.createStream(draft([chain.chain]));
+    const place = async (): Promise<string[]> => {
+      const claimed = await claimOf(id);
+      await tools.store.completeDeliveries(
+        claimed.map((each) => outcomeOf(each, { status: null, entersFeed: true })),
+      );
+      return claimed.map((each) => each.id).toSorted();
+    };
+    const add = async (n: number): Promise<string[]> => {
+      const parts = Array.from({ length: n }, (_, part) => newMatch(id, { part, parts: n }));
+      await chain.commit(chain.next(), parts, 1_000);
+      return place();
+    };
+    const ids = count === 0 ? [] : await add(count);
+    const lease = async (consumer = 'a', limits: Partial<typeof LEASE> = {}) =>
+      (await tools.store.leaseFeed(id, consumer, { ...LEASE, ...limits }))!;
+    const idsOf = async (consumer?: string, limits?: Partial<typeof LEASE>) =>
+      (await lease(consumer, limits)).deliveries.map((each) => each.id);
+    const stateOf = async (name = 'a') =>
+      (await tools.store.listFeedConsumers(id)).find((each) => each.name === name);
+    return { chain, id, ids, add, place, lease, idsOf, stateOf };
+  };
+
+  describe('feeds', () => {
+    test('positions start at 1 and have no gaps, in the order of creation', async () => {
+      const { id, ids, add } = await start(3);
+      const more = await add(2);
+      const page = await tools.store.readFeedAfter(id, 0, LIMITS);
+      expect(page.head).toBe(5);
+      expect(page.deliveries.map((each) => [each.position, each.id])).toEqual(
+        [...ids, ...more].map((each, n) => [n + 1, each]),
+      );
+      const rest = await tools.store.readFeedAfter(id, 3, LIMITS);
+      expect(rest.deliveries.map((each) => each.id)).toEqual(more);
+      expect(await tools.store.readFeedHead(crypto.randomUUID())).toBe(0);
+    });
+
+    test('a body is the one of the delivery', async () => {
+      const { id, ids } = await start(1);
+      const [read] = (await tools.store.readFeedAfter(id, 0, LIMITS)).deliveries;
+      expect(Buffer.from(read!.body).toString()).toBe(await tools.store.readDeliveryBody(ids[0]!));
+      expect(read).toMatchObject({ phase: 'unconfirmed', part: 0, parts: 1, origin: 'live' });
+    });
+
+    test('an outcome whose lease was lost assigns no position', async () => {
+      const { chain, id } = await start();
+      await chain.commit(chain.next(), [newMatch(id)], 1_000);
+      const [claimed] = await claimOf(id);
+      const outcome = outcomeOf(claimed!, { entersFeed: true });
+      await tools.store.completeDeliveries([{ ...outcome, leaseToken: 'another' }]);
+      expect(await tools.store.readFeedHead(id)).toBe(0);
+      await Promise.all([1, 2].map(() => tools.store.completeDeliveries([outcome])));
+      expect(await tools.store.readFeedHead(id)).toBe(1);
+    });
+
+    test('concurrent writes assign each position once', async () => {
+      const worlds = await Promise.all([start(), start()]);
+      const outcomes: ReturnType<typeof outcomeOf>[][] = [];
+      for (let n = 0; n < 5; n++) {
+        for (const { chain, id } of worlds) {
+          await chain.commit(chain.next(), [newMatch(id)], 1_000);
+          outcomes[n] ??= [];
+          const claimed = await claimOf(id);
+          outcomes[n]!.push(...claimed.map((each) => outcomeOf(each, { entersFeed: true })));
+        }
+        if (n % 2 === 0) outcomes[n]!.reverse();
+      }
+      await Promise.all(outcomes.map((each) => tools.store.completeDeliveries(each)));
+      for (const { id } of worlds) {
+        const { deliveries } = await tools.store.readFeedAfter(id, 0, LIMITS);
+        expect(deliveries.map((each) => each.position)).toEqual([1, 2, 3, 4, 5]);
+      }
+    });
+
+    test('a consumer gets each delivery once while its lease lasts, and another gets all', async () => {
+      const { ids, idsOf } = await start(5);
+      expect(await idsOf('a', { limit: 2 })).toEqual(ids.slice(0, 2));
+      expect(await idsOf('a')).toEqual(ids.slice(2));
+      expect(await idsOf('a')).toEqual([]);
+      expect(await idsOf('b')).toEqual(ids);
+    });
+
+    test('processes that share a consumer never get the same delivery', async () => {
+      const { ids, idsOf } = await start(20);
+      const pages = await Promise.all(Array.from({ length: 8 }, () => idsOf('a', { limit: 3 })));
+      expect(pages.flat().toSorted()).toEqual(ids);
+    });
+
+    test('what is not acknowledged in time is returned again, before newer deliveries', async () => {
+      const { id, ids, add, lease, idsOf } = await start(3);
+      expect(await idsOf('a', { ackMs: 0 })).toEqual(ids);
+      await tools.store.ackFeed(id, 'a', [ids[1]!]);
+      const newer = await add(1);
+      expect(await idsOf('a', { limit: 2 })).toEqual([ids[0], ids[2]]);
+      const { deliveries, leaseEndsInMs } = await lease('a');
+      expect(deliveries.map((each) => each.id)).toEqual(newer);
+      expect(leaseEndsInMs).toBeGreaterThan(0);
+      expect(leaseEndsInMs).toBeLessThanOrEqual(60_000);
+    });
+
+    test('the position of a consumer is before its first unacknowledged delivery', async () => {
+      const { id, ids, idsOf, stateOf } = await start(5);
+      await idsOf('a');
+      const ack = (some: string[]) => tools.store.ackFeed(id, 'a', some);
+      expect(await ack([ids[1]!, ids[3]!])).toEqual({ acknowledged: 2, position: 0 });
+      expect(await stateOf()).toMatchObject({ waiting: 0, inFlight: 3 });
+      expect(await ack([ids[0]!])).toEqual({ acknowledged: 1, position: 2 });
+      expect(await ack([ids[0]!, crypto.randomUUID()])).toEqual({ acknowledged: 1, position: 2 });
+      expect(await ack([ids[2]!, ids[4]!])).toEqual({ acknowledged: 2, position: 5 });
+      expect(await stateOf()).toMatchObject({ waiting: 0, inFlight: 0, oldestAt: null });
+      expect(await tools.store.ackFeed(id, 'unknown', ids)).toBeUndefined();
+    });
+
+    test('a page ends at its byte limit, and has at least one delivery', async () => {
+      const { id, ids, idsOf } = await start(3);
+      expect(await idsOf('a', { maxBytes: 1 })).toEqual(ids.slice(0, 1));
+      expect(await idsOf('a', { maxBytes: 1 })).toEqual(ids.slice(1, 2));
+      const page = await tools.store.readFeedAfter(id, 0, { limit: 10, maxBytes: 1 });
+      expect(page.deliveries.map((each) => each.id)).toEqual(ids.slice(0, 1));
+    });
+
+    test('a replay returns a delivery to all consumers under its id, and leaves no hole', async () => {
+      const { id, ids, place, idsOf, stateOf } = await start(3);
+      await idsOf('a');
+      await tools.store.ackFeed(id, 'a', ids);
+      await tools.store.replayDelivery(id, ids[1]!);
+      await place();
+      expect(await idsOf('a')).toEqual([ids[1]]);
+      expect(await idsOf('b')).toEqual([ids[0], ids[2], ids[1]]);
+      for (const name of ['a', 'b']) await tools.store.ackFeed(id, name, ids);
+      expect(await stateOf('a')).toMatchObject({ position: 4, waiting: 0 });
+      expect(await stateOf('b')).toMatchObject({ position: 4, waiting: 0 });
+    });
+
+    test('a consumer continues at a position, a time, a block, the start or the end', async () => {
+      const { chain, id, ids, add, idsOf } = await start(1);
+      const later = [...(await add(1)), ...(await add(1))];
+      const { createdAt } = (await tools.store.readDelivery(later[0]!))!;
+      const reset = (to: Parameters<typeof tools.store.resetFeedConsumer>[2]) =>
+        tools.store.resetFeedConsumer(id, 'a', to);
+      await reset({ at: 'end' });
+      expect(await idsOf('a')).toEqual([]);
+      await reset({ at: 'start' });
+      expect(await idsOf('a')).toEqual([...ids, ...later]);
+      await reset({ chain: chain.chain, block: chain.tip().number });
+      expect(await idsOf('a')).toEqual(later.slice(1));
+      await reset({ position: 1 });
+      expect(await idsOf('a')).toEqual(later);
+      await reset({ time: createdAt });
+      expect(await idsOf('a')).toContain(later[0]);
+      await reset({ time: Date.now() + 60_000 });
+      expect(await idsOf('a')).toEqual([]);
+      expect(await tools.store.deleteFeedConsumer(id, 'a')).toBe(true);
+      expect(await tools.store.deleteFeedConsumer(id, 'a')).toBe(false);
+      expect(await idsOf('a')).toEqual([...ids, ...later]);
+    });
+
+    test('a feed has at most 100 consumers', async () => {
+      const { id, lease } = await start(1);
+      for (let n = 0; n < 100; n++) await lease(`c${n}`);
+      expect(await tools.store.leaseFeed(id, 'one-more', LEASE)).toBeUndefined();
+      expect(await tools.store.resetFeedConsumer(id, 'two-more', { at: 'end' })).toBeUndefined();
+      expect((await lease('c5')).head).toBe(1);
+    });
+
+    test('a consumer that acknowledges nothing reads at most 10,000 positions ahead', async () => {
+      const { id, add, lease } = await start(0);
+      for (let n = 0; n < 21; n++) await add(500);
+      const counts: number[] = [];
+      for (let n = 0; n < 3; n++) {
+        counts.push((await lease('a', { limit: 8_000 })).deliveries.length);
+      }
+      expect(counts).toEqual([8_000, 2_000, 0]);
+      const { deliveries } = await tools.store.readFeedAfter(id, 0, LIMITS);
+      const [first] = deliveries;
+      await tools.store.ackFeed(id, 'a', [first!.id]);
+      expect((await lease('a')).deliveries).toHaveLength(1);
+    }, 60_000);
+
+    test('expired deliveries are counted as missed, except acknowledged ones', async () => {
+      const { id, ids, idsOf, stateOf } = await start(3);
+      await idsOf('a', { limit: 1 });
+      await tools.store.ackFeed(id, 'a', [ids[0]!]);
+      expect(await tools.store.skipExpiring({ deliveredMs: 60_000 })).toEqual([]);
+      const skipped = await tools.store.skipExpiring({ deliveredMs: -60_000 });
+      expect(skipped.filter((each) => each.streamId === id)).toEqual([
+        { streamId: id, consumer: 'a', missed: 2 },
+      ]);
+      expect(await stateOf()).toMatchObject({ position: 3, missed: 2 });
+    });
+  });
+}
