@@ -3,17 +3,16 @@ import { expect, test } from 'vitest';
 import type { Store } from '../../store/store.ts';
 import { createSenders } from './senders.ts';
 
-test('attempts of the service, and of its isolated process, end after --max-timeout-seconds', async () => {
-  const sink = await startWebhookSink();
-  sink.respond({ silence: 'hang' });
-  const { sender, createIsolation } = createSenders(
+/** Creates the senders of a service with these settings. */
+const openSenders = (settings: { allowPrivateEndpoints: boolean; maxPerHost?: number }) =>
+  createSenders(
     {
       allowCidrs: [],
-      allowPrivateEndpoints: true,
       egressProxy: undefined,
       httpsOnly: false,
       maxPerHost: undefined,
       maxTimeoutSeconds: 1,
+      ...settings,
     },
     {
       store: {} as Store,
@@ -24,6 +23,11 @@ test('attempts of the service, and of its isolated process, end after --max-time
       readChainAndPhase: () => undefined as never,
     },
   );
+
+test('attempts of the service, and of its isolated process, end after --max-timeout-seconds', async () => {
+  const sink = await startWebhookSink();
+  sink.respond({ silence: 'hang' });
+  const { sender, createIsolation } = openSenders({ allowPrivateEndpoints: true });
   const isolation = createIsolation();
   const sending = {
     url: `${sink.url}/hook`,
@@ -42,4 +46,18 @@ test('attempts of the service, and of its isolated process, end after --max-time
   } finally {
     await Promise.all([sender.close(), isolation.close(), sink.close()]);
   }
+});
+
+test('inboxes have no rate limit, need no check and are reached only from the service; HTTP differs', async () => {
+  const { sender, hostPace } = openSenders({ allowPrivateEndpoints: false, maxPerHost: 1 });
+  const waits = (url: string) => [1, 2].map(() => hostPace.takeSoon(url, 0, 0));
+  const refuse = (url: string) => sender.destinationOf(url).refuse(new URL(url));
+  const [inbox, http] = ['sluice://inbox/a', 'http://127.0.0.1/hook'];
+  expect(waits(inbox)).toEqual([0, 0]);
+  expect(waits(http)).toEqual([0, undefined]);
+  expect(await refuse(inbox)).toBeUndefined();
+  expect(await refuse(http)).toMatch(/loopback/);
+  expect([inbox, http].map((url) => sender.destinationOf(url).isIsolable)).toEqual([false, true]);
+  expect(() => sender.destinationOf('ftp://a.example/')).toThrow(/cannot send to ftp:/);
+  await sender.close();
 });

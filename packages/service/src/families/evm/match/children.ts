@@ -4,9 +4,10 @@ import type { IndexedStream } from '../../../match/ruleIndex.ts';
 import type { SearchedLog } from '../../../match/logSearch.ts';
 import type { EvmBlock } from './block.ts';
 import type { Factory } from './factories.ts';
-import { ADDRESS_TOPIC_PREFIX, type EvmStreams } from './match.ts';
+import type { EvmStreams } from './match.ts';
 import type { Rules } from './rules.ts';
 import { topicsOf } from './transfers.ts';
+import { addressIn, hasAddress } from './triggeredBy.ts';
 
 /** A block, or only some of its logs. */
 export interface LoggedBlock {
@@ -91,8 +92,8 @@ export function addressesOf(
   for (const log of logs) {
     addresses.add(log.address);
     for (const topic of topicsOf(chain, log)) {
-      if (!topic.startsWith(ADDRESS_TOPIC_PREFIX)) continue;
-      addresses.add(`0x${topic.slice(ADDRESS_TOPIC_PREFIX.length)}`);
+      if (!hasAddress(topic)) continue;
+      addresses.add(addressIn(topic));
     }
   }
   for (const { from, to } of [transactions, internalTransactions, calls].flat()) {

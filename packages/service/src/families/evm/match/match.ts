@@ -20,11 +20,13 @@ import { describeOrigin, takesChildren } from './factories.ts';
 import { type Rules, compileRules } from './rules.ts';
 import { topicsOf } from './transfers.ts';
 import {
+  TOPIC_ADDRESS_AT,
   type WatchedAddresses,
   addIncludingLog,
   addPlace,
   addressIn,
   createWatched,
+  hasAddress,
 } from './triggeredBy.ts';
 
 export type CompiledStream = IndexedStream<'evm', Rules>;
@@ -173,9 +175,6 @@ interface Taken {
   watched: WatchedAddresses;
 }
 
-/** The zeros before an address in a topic. */
-export const ADDRESS_TOPIC_PREFIX = `0x${'0'.repeat(24)}`;
-
 /**
  * Matches a block against the index:
  * - A log matches a stream with `includeContractLogs` if a watched address emitted it or is in
@@ -205,149 +204,12 @@ export function matchBlock(
   spam: ReadonlySet<string> = NO_SPAM,
   addReasonOf?: AddReasonOf,
 ): Match[] {
-  const found = new Map<CompiledStream, Taken>();
-  const entryOf = (stream: CompiledStream) => {
-    let entry = found.get(stream);
-    if (entry === undefined) {
-      entry = {
-        transactions: new Set(),
-        internal: new Set(),
-        calls: [],
-        watched: createWatched(),
-      };
-      found.set(stream, entry);
-    }
-    return entry;
-  };
-
-  const addCreator = (stream: CompiledStream, address: string, { factory }: ChildOrigin): void => {
-    if (!stream.record.options.includeMatched) return;
-    entryOf(stream).watched.creators.set(address, factory);
-  };
-
-  const unscoped = index.unscoped(chain);
-  for (const log of block.logs) {
-    const possibleSpam = spam.has(log.address);
-    const isNative = log.address === NATIVE_EMITTER;
-    const topics = topicsOf(chain, log);
-    /** Where the watched address was found; `any` if the stream watches all addresses. */
-    let place: LogPlace = 'emitter';
-    const addLogPlace = (stream: CompiledStream): void => {
-      if (place === 'any') return;
-      addPlace(entryOf(stream).watched, log, place === 'emitter' ? 0 : place);
-    };
-    const takeLog = (stream: CompiledStream, origin?: ChildOrigin): void => {
-      if (origin !== undefined && place !== 'any') {
-        const address = place === 'emitter' ? log.address : addressIn(topics[place]!);
-        addCreator(stream, address, origin);
-      }
-      const addReason = addReasonOf?.(stream, log);
-      if (stream.record.options.includeAllTxLogs) addLogPlace(stream);
-      if (isNative && place !== 'emitter') {
-        addReason?.(stopped('address', NATIVE));
-        return;
-      }
-      addReason?.(addressReason(stream, log, place, topics, origin));
-      if (!wants('includeContractLogs', stream, addReason)) return;
-      if (found.get(stream)?.watched.selected.has(log)) {
-        addLogPlace(stream);
-        return;
-      }
-      if (possibleSpam && refusesSpam(stream, addReason)) return;
-      const taken = stream.selection.take(log, { chain, possibleSpam }, addReason);
-      if (taken === 'no') return;
-      const entry = entryOf(stream);
-      entry.watched.selected.add(log);
-      addLogPlace(stream);
-      if (taken === 'log-and-transaction') {
-        entry.transactions.add(log.transactionIndex);
-        addIncludingLog(entry.watched, log);
-      }
-    };
-    // Looks up the emitting contract, and each topic that looks like an address.
-    index.watching(chain, log.address, 2, takeLog);
-    for (let n = 1; n < topics.length; n++) {
-      const topic = topics[n]!;
-      if (topic.startsWith(ADDRESS_TOPIC_PREFIX)) {
-        place = n;
-        index.watching(chain, topic, ADDRESS_TOPIC_PREFIX.length, takeLog);
-      }
-    }
-    place = 'any';
-    for (const stream of unscoped) takeLog(stream);
-  }
-
-  for (const transaction of block.transactions) {
-    const isSpam = involves(spam, transaction);
-    let by: Side = 'from';
-    const takeTransaction = (stream: CompiledStream, origin?: ChildOrigin): void => {
-      if (origin !== undefined) addCreator(stream, transaction[by]!, origin);
-      const addReason = addReasonOf?.(stream, transaction);
-      addReason?.(sideReason(by, transaction, stream, origin));
-      if (takesTransactions(stream.record.options)) {
-        addPlace(entryOf(stream).watched, transaction, by === 'from' ? 0 : 1);
-      }
-      if (
-        !wants('includeNativeTxs', stream, addReason) ||
-        (isSpam && refusesSpam(stream, addReason))
-      )
-        return;
-      entryOf(stream).transactions.add(transaction.transactionIndex);
-    };
-    index.watching(chain, transaction.from, 2, takeTransaction);
-    by = 'to';
-    if (transaction.to !== null) index.watching(chain, transaction.to, 2, takeTransaction);
-  }
-
-  for (const call of block.internalTransactions) {
-    const isSpam = involves(spam, call);
-    let by: Side = 'from';
-    const takeCall = (stream: CompiledStream, origin?: ChildOrigin): void => {
-      if (origin !== undefined) addCreator(stream, call[by]!, origin);
-      const addReason = addReasonOf?.(stream, call);
-      addReason?.(sideReason(by, call, stream, origin));
-      if (
-        !wants('includeInternalTxs', stream, addReason) ||
-        (isSpam && refusesSpam(stream, addReason))
-      ) {
-        return;
-      }
-      const { internal, watched } = entryOf(stream);
-      internal.add(call);
-      if (stream.record.options.includeMatched) addPlace(watched, call, by === 'from' ? 0 : 1);
-    };
-    index.watching(chain, call.from, 2, takeCall);
-    by = 'to';
-    if (call.to !== null) index.watching(chain, call.to, 2, takeCall);
-  }
-
-  const callers = callersOf(index.streams(chain));
-  if (callers !== undefined) {
-    for (const call of eachCall(block, callers, addReasonOf !== undefined)) {
-      const possibleSpam = involves(spam, call);
-      let isEveryAddress = false;
-      const takeCall = (stream: CompiledStream, origin?: ChildOrigin): void => {
-        if (origin !== undefined) addCreator(stream, call.to, origin);
-        const { calls } = stream.selection;
-        if (calls === undefined || !takesCalls(stream.record.options)) return;
-        const addReason = addReasonOf?.(stream, call);
-        addReason?.(
-          isEveryAddress
-            ? passed('address', EVERY_ADDRESS)
-            : sideReason('to', call, stream, origin),
-        );
-        if (call.traceAddress.length > 0 && !wants('includeInternalCalls', stream, addReason))
-          return;
-        if (possibleSpam && refusesSpam(stream, addReason)) return;
-        if (calls.takes(call, { chain, possibleSpam }, addReason)) entryOf(stream).calls.push(call);
-      };
-      index.watching(chain, call.to, 2, takeCall);
-      isEveryAddress = true;
-      for (const stream of unscoped) takeCall(stream);
-    }
-  }
-
-  const matches = [...found].flatMap(([stream, taken]): Match | Match[] => {
+  const matching: Matching = { index, chain, spam, addReasonOf, found: new Map() };
+  matchLogs(matching, block.logs);
+  matchTransactions(matching, block.transactions);
+  matchInternalTransactions(matching, block.internalTransactions);
+  matchCalls(matching, block);
+  const matches = [...matching.found].flatMap(([stream, taken]): Match | Match[] => {
     const { transactions, internal, calls, watched } = taken;
     const { selected: logs } = watched;
     if (logs.size + transactions.size + internal.size + calls.length === 0) return [];
@@ -373,6 +235,171 @@ export function matchBlock(
     };
   });
   return spam.size === 0 ? matches : matches.map((match) => withoutSpam(match, spam));
+}
+
+/** A block being matched. */
+interface Matching {
+  readonly index: EvmStreams;
+  readonly chain: string;
+  readonly spam: ReadonlySet<string>;
+  readonly addReasonOf: AddReasonOf | undefined;
+  /** What each stream takes so far. */
+  readonly found: Map<CompiledStream, Taken>;
+}
+
+function takenBy({ found }: Matching, stream: CompiledStream): Taken {
+  let taken = found.get(stream);
+  if (taken === undefined) {
+    taken = { transactions: new Set(), internal: new Set(), calls: [], watched: createWatched() };
+    found.set(stream, taken);
+  }
+  return taken;
+}
+
+function addCreator(
+  matching: Matching,
+  stream: CompiledStream,
+  address: string,
+  { factory }: ChildOrigin,
+): void {
+  if (!stream.record.options.includeMatched) return;
+  takenBy(matching, stream).watched.creators.set(address, factory);
+}
+
+function matchLogs(matching: Matching, logs: readonly EvmLog[]): void {
+  const { index, chain, spam, addReasonOf, found } = matching;
+  const unscoped = index.unscoped(chain);
+  for (const log of logs) {
+    const possibleSpam = spam.has(log.address);
+    const isNative = log.address === NATIVE_EMITTER;
+    const topics = topicsOf(chain, log);
+    /** Where the watched address was found; `any` if the stream watches all addresses. */
+    let place: LogPlace = 'emitter';
+    const addLogPlace = (stream: CompiledStream): void => {
+      if (place === 'any') return;
+      addPlace(takenBy(matching, stream).watched, log, place === 'emitter' ? 0 : place);
+    };
+    const takeLog = (stream: CompiledStream, origin?: ChildOrigin): void => {
+      if (origin !== undefined && place !== 'any') {
+        const address = place === 'emitter' ? log.address : addressIn(topics[place]!);
+        addCreator(matching, stream, address, origin);
+      }
+      const addReason = addReasonOf?.(stream, log);
+      if (stream.record.options.includeAllTxLogs) addLogPlace(stream);
+      if (isNative && place !== 'emitter') {
+        addReason?.(stopped('address', NATIVE));
+        return;
+      }
+      addReason?.(addressReason(stream, log, place, topics, origin));
+      if (!wants('includeContractLogs', stream, addReason)) return;
+      if (found.get(stream)?.watched.selected.has(log)) {
+        addLogPlace(stream);
+        return;
+      }
+      if (possibleSpam && refusesSpam(stream, addReason)) return;
+      const taken = stream.selection.take(log, { chain, possibleSpam }, addReason);
+      if (taken === 'no') return;
+      const { watched: its, transactions } = takenBy(matching, stream);
+      its.selected.add(log);
+      addLogPlace(stream);
+      if (taken === 'log-and-transaction') {
+        transactions.add(log.transactionIndex);
+        addIncludingLog(its, log);
+      }
+    };
+    // Looks up the emitting contract, and each topic that looks like an address.
+    index.watching(chain, log.address, 2, takeLog);
+    for (let n = 1; n < topics.length; n++) {
+      const topic = topics[n]!;
+      if (hasAddress(topic)) {
+        place = n;
+        index.watching(chain, topic, TOPIC_ADDRESS_AT, takeLog);
+      }
+    }
+    place = 'any';
+    for (const stream of unscoped) takeLog(stream);
+  }
+}
+
+function matchTransactions(matching: Matching, transactions: readonly EvmTransaction[]): void {
+  const { index, chain, spam, addReasonOf } = matching;
+  for (const transaction of transactions) {
+    const isSpam = involves(spam, transaction);
+    let by: Side = 'from';
+    const takeTransaction = (stream: CompiledStream, origin?: ChildOrigin): void => {
+      if (origin !== undefined) addCreator(matching, stream, transaction[by]!, origin);
+      const addReason = addReasonOf?.(stream, transaction);
+      addReason?.(sideReason(by, transaction, stream, origin));
+      if (takesTransactions(stream.record.options)) {
+        addPlace(takenBy(matching, stream).watched, transaction, by === 'from' ? 0 : 1);
+      }
+      if (
+        !wants('includeNativeTxs', stream, addReason) ||
+        (isSpam && refusesSpam(stream, addReason))
+      )
+        return;
+      takenBy(matching, stream).transactions.add(transaction.transactionIndex);
+    };
+    index.watching(chain, transaction.from, 2, takeTransaction);
+    by = 'to';
+    if (transaction.to !== null) index.watching(chain, transaction.to, 2, takeTransaction);
+  }
+}
+
+function matchInternalTransactions(
+  matching: Matching,
+  internalTransactions: readonly EvmInternalTransaction[],
+): void {
+  const { index, chain, spam, addReasonOf } = matching;
+  for (const call of internalTransactions) {
+    const isSpam = involves(spam, call);
+    let by: Side = 'from';
+    const takeCall = (stream: CompiledStream, origin?: ChildOrigin): void => {
+      if (origin !== undefined) addCreator(matching, stream, call[by]!, origin);
+      const addReason = addReasonOf?.(stream, call);
+      addReason?.(sideReason(by, call, stream, origin));
+      if (
+        !wants('includeInternalTxs', stream, addReason) ||
+        (isSpam && refusesSpam(stream, addReason))
+      ) {
+        return;
+      }
+      const { internal, watched: its } = takenBy(matching, stream);
+      internal.add(call);
+      if (stream.record.options.includeMatched) addPlace(its, call, by === 'from' ? 0 : 1);
+    };
+    index.watching(chain, call.from, 2, takeCall);
+    by = 'to';
+    if (call.to !== null) index.watching(chain, call.to, 2, takeCall);
+  }
+}
+
+function matchCalls(matching: Matching, block: EvmBlock): void {
+  const { index, chain, spam, addReasonOf } = matching;
+  const callers = callersOf(index.streams(chain));
+  if (callers === undefined) return;
+  const unscoped = index.unscoped(chain);
+  for (const call of eachCall(block, callers, addReasonOf !== undefined)) {
+    const possibleSpam = involves(spam, call);
+    let isEveryAddress = false;
+    const takeCall = (stream: CompiledStream, origin?: ChildOrigin): void => {
+      if (origin !== undefined) addCreator(matching, stream, call.to, origin);
+      const { calls } = stream.selection;
+      if (calls === undefined || !takesCalls(stream.record.options)) return;
+      const addReason = addReasonOf?.(stream, call);
+      addReason?.(
+        isEveryAddress ? passed('address', EVERY_ADDRESS) : sideReason('to', call, stream, origin),
+      );
+      if (call.traceAddress.length > 0 && !wants('includeInternalCalls', stream, addReason)) return;
+      if (possibleSpam && refusesSpam(stream, addReason)) return;
+      if (calls.takes(call, { chain, possibleSpam }, addReason)) {
+        takenBy(matching, stream).calls.push(call);
+      }
+    };
+    index.watching(chain, call.to, 2, takeCall);
+    isEveryAddress = true;
+    for (const stream of unscoped) takeCall(stream);
+  }
 }
 
 /** Returns the transaction hashes of all records of the match, without duplicates. */
@@ -412,7 +439,7 @@ function addressReason(
   }
   const name =
     place < log.topics.length ? (stream.selection.inputOf(log, place) ?? '') : 'its data';
-  const address = `0x${topics[place]!.slice(ADDRESS_TOPIC_PREFIX.length)}`;
+  const address = addressIn(topics[place]!);
   return name === ''
     ? passed(
         'address',
