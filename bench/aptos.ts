@@ -192,6 +192,7 @@ const stream = (id: string): AptosStreamRecord => ({
   statusMessage: '',
   errorSince: null,
   addressCount: ADDRESSES_PER_STREAM,
+  childCount: 0,
   createdAt: 0,
   updatedAt: 0,
 });

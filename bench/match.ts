@@ -110,6 +110,7 @@ const recordOf = (n: number): EvmStreamRecord => ({
   statusMessage: '',
   errorSince: null,
   addressCount: 0,
+  childCount: 0,
   createdAt: 0,
   updatedAt: 0,
   // A third of the streams match one event, a third only transactions, and a third everything.

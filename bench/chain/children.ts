@@ -19,18 +19,24 @@ import { type Figures, toFigure } from '../figures.ts';
 import type { ChildrenChain } from './childrenNode.ts';
 
 const EVENT = 'Created(address indexed child)';
-const CHAIN: ChildrenChain = {
+const NODE = {
   chain: '0x2105',
   factory: `0x${'fa'.repeat(20)}`,
   topic0: eventTopic(parseEvent(EVENT)!),
-  blocks: 10_000_000,
-  every: 10,
   blocksPerQuery: 10_000,
+  logsPerQuery: 10_000,
 };
+const SPARSE = { ...NODE, blocks: 10_000_000, every: 10, perBlock: 1 };
+const DENSE = { ...NODE, blocks: 100_000, every: 1, perBlock: 10 };
 
-export async function measureChildren(): Promise<Figures> {
-  const { chain, factory: address, blocks, blocksPerQuery } = CHAIN;
-  const worker = new Worker(new URL('./childrenNode.ts', import.meta.url), { workerData: CHAIN });
+export const measureChildren = async (): Promise<Figures> => ({
+  ...(await measure('sparse children', SPARSE)),
+  ...(await measure('dense children', DENSE)),
+});
+
+async function measure(name: string, workerData: ChildrenChain): Promise<Figures> {
+  const { chain, factory: address, blocks, every, perBlock } = workerData;
+  const worker = new Worker(new URL('./childrenNode.ts', import.meta.url), { workerData });
   const next = <T>(): Promise<T> => new Promise((resolve) => worker.once('message', resolve));
   const url = await next<string>();
   const folder = mkdtempSync(join(tmpdir(), 'sluice-children-'));
@@ -68,7 +74,7 @@ export async function measureChildren(): Promise<Figures> {
       store,
       log,
       openMatcher: (streamId) => matching.open(chain, streamId),
-      openFinder: (streamId) => matching.openFinder(chain, streamId),
+      openFinder: (search) => matching.openFinder(chain, search),
       matcher: matching.live,
       confirmedHeights: () => heights,
       settledUpTo: () => blocks,
@@ -88,15 +94,17 @@ export async function measureChildren(): Promise<Figures> {
     const requests = await takeRequests();
     await backfill.stop();
     const [job] = await store.listJobs({ streamId: id, limit: 1 });
-    const least = blocks / blocksPerQuery;
+    const { blocksPerQuery, logsPerQuery } = workerData;
+    const logs = Math.floor(blocks / every) * perBlock;
+    const least = Math.max(blocks / blocksPerQuery, logs / logsPerQuery);
     return {
-      children: toFigure(job!.matches, '', `found in ${blocks.toLocaleString('en')} blocks`),
-      'children time': toFigure(seconds, 's', 'to find them and to store them in SQLite'),
-      'children requests': toFigure(requests, '', 'of any kind, including refused ones'),
-      'children ratio': toFigure(
+      [name]: toFigure(job!.matches, '', `found in ${blocks.toLocaleString('en')} blocks`),
+      [`${name} time`]: toFigure(seconds, 's', 'to find them and to store them in SQLite'),
+      [`${name} requests`]: toFigure(requests, '', 'of any kind, including refused ones'),
+      [`${name} ratio`]: toFigure(
         requests / least,
         '',
-        `of ${least} requests for the logs of ${blocksPerQuery.toLocaleString('en')} blocks each`,
+        `of ${least} requests for up to ${blocksPerQuery.toLocaleString('en')} blocks and ${logsPerQuery.toLocaleString('en')} logs each`,
       ),
     };
   } finally {

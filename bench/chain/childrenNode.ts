@@ -8,13 +8,18 @@ export interface ChildrenChain {
   factory: string;
   topic0: string;
   blocks: number;
-  /** Number of blocks per contract that the factory creates. */
+  /** The factory creates contracts in each block whose number is a multiple of this. */
   every: number;
+  /** Number of contracts in such a block. */
+  perBlock: number;
   /** Maximum number of blocks in a query for logs. */
   blocksPerQuery: number;
+  /** Maximum number of logs in a response. */
+  logsPerQuery: number;
 }
 
-const { chain, factory, topic0, blocks, every, blocksPerQuery } = workerData as ChildrenChain;
+const { chain, factory, topic0, blocks, every, perBlock, blocksPerQuery, logsPerQuery } =
+  workerData as ChildrenChain;
 
 interface Call {
   id: number;
@@ -36,15 +41,15 @@ const headerOf = (number: number) => ({
   transactions: [],
 });
 
-const logOf = (number: number) => ({
+const logOf = (number: number, n: number) => ({
   address: factory,
-  topics: [topic0, word(number)],
+  topics: [topic0, word(number * perBlock + n)],
   data: '0x',
   blockNumber: quantity(number),
   blockHash: word(number + 1),
   transactionHash: word(10_000_000 + number),
   transactionIndex: '0x0',
-  logIndex: '0x0',
+  logIndex: quantity(n),
   removed: false,
 });
 
@@ -69,8 +74,15 @@ function answer({ method, params: [given] }: Call): object {
         return { error: { code: -32000, message } };
       }
       const first = Math.ceil(from / every);
-      const length = Math.floor(to / every) - first + 1;
-      return { result: Array.from({ length }, (_, n) => logOf((first + n) * every)) };
+      const length = (Math.floor(to / every) - first + 1) * perBlock;
+      if (length > logsPerQuery) {
+        const message = `query returned more than ${logsPerQuery} results`;
+        return { error: { code: -32005, message } };
+      }
+      const logs = Array.from({ length }, (_, n) =>
+        logOf((first + Math.floor(n / perBlock)) * every, n % perBlock),
+      );
+      return { result: logs };
     }
     default:
       return { error: { code: -32601, message: 'unknown method' } };

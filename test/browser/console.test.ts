@@ -339,6 +339,8 @@ test('rows have the selected density after a reload, and touch rows are high eno
     ['comfortable', 40, chooseInPalette],
   ] as const) {
     await choose();
+    // The palette may run the command after its list has loaded.
+    await page.locator(`html[data-density="${density}"]`).waitFor();
     expect(await heightOf('/', 'tbody[data-row] > :only-child'), density).toBe(px);
     expect(await ofDelivery(), density).toBe(px);
     // Consecutive rows are exactly one row height apart.

@@ -46,6 +46,11 @@ describe.each(pages)('%s', (_, page) => {
     )) {
       writeFileSync(join(world.folder, name), toWorld(yaml));
     }
+    for (const [, name = '', json = ''] of page.matchAll(
+      /`(\w+\.json)`.*:\n\n```json\n([\s\S]*?)^```$/gm,
+    )) {
+      writeFileSync(join(world.folder, name), toWorld(json));
+    }
     writeFileSync(join(world.folder, 'body.json'), '{"tag":"a","confirmed":true}');
     if (!page.includes('deliveries list')) world.pay(250n);
   });
@@ -58,7 +63,7 @@ describe.each(pages)('%s', (_, page) => {
   const toWorld = (text: string): string =>
     text
       .replaceAll('http://127.0.0.1:3000', world.sink.url)
-      .replaceAll(/\b(\w+\.yaml|body\.json)\b/g, join(world.folder, '$1'))
+      .replaceAll(/\b(\w+\.(?:yaml|json))\b/g, join(world.folder, '$1'))
       .replaceAll('YOUR_KEY', `${HOSTED_KEY} --hosted-url ${hosted.url}`);
 
   test.each(examplesOf(page))('%j', async (commands, output) => {
@@ -73,8 +78,10 @@ describe.each(pages)('%s', (_, page) => {
     let run = { stdout: '', stderr: '' };
     for (const command of commands) run = await world.sluice(toArgs(toWorld(command)));
     const { stdout } = run;
-    // The pages write `sluice` instead of the command for a checkout.
-    const stderr = run.stderr.replaceAll('npm run -s sluice --', 'sluice');
+    // The pages write `sluice` instead of the command for a checkout, and files without a folder.
+    const stderr = run.stderr
+      .replaceAll('npm run -s sluice --', 'sluice')
+      .replaceAll(join(world.folder, '/'), '');
     // If stdout is empty, the page shows stderr: all of it for an error, and otherwise only some of
     // its lines.
     const isRight =

@@ -124,6 +124,7 @@ const streamOf = (id: string, options: Partial<StreamOptions>): EvmStreamRecord 
   statusMessage: '',
   errorSince: null,
   addressCount: 0,
+  childCount: 0,
   createdAt: 0,
   updatedAt: 0,
   options: { ...DEFAULT_OPTIONS, ...options },

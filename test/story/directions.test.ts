@@ -156,6 +156,7 @@ const NAMES_FAMILIES: Readonly<Record<string, readonly string[]>> = {
     'commands/explain.ts',
     'commands/streams.ts',
     'commands/tail.ts',
+    'imports/openZeppelin.ts',
     'mcp/chainName.ts',
     'mcp/readTools.ts',
   ],

@@ -246,6 +246,93 @@ test('a contract that reverts is reported, and no other value is affected', asyn
   });
 });
 
+test('Explain shows each value of a block, the value before it, and why it was sent or not', async () => {
+  const native = `native balance of ${account(4)}`;
+  const id = await create([
+    { balance: 'native', of: [account(4)], when: { above: '10000.5' } },
+    { balance: 'native', of: [account(4)], when: { crosses: '10000' } },
+    { contract: counter, function: 'refuse() returns (uint256)', when: 'changes' },
+  ]);
+  const mined = async (value: bigint): Promise<number> => {
+    const receipt = await mine({ to: account(4), value: `0x${value.toString(16)}` });
+    await untilRead();
+    return Number(receipt.blockNumber);
+  };
+  const first = await mined(0n);
+  const second = await mined(10n ** 18n);
+  const third = await mined(1n);
+  /** Explains the values of the stream. */
+  const explain = async (query: string) => {
+    const { streams } = await sluice.explain(query, {});
+    const { verdict, values } = streams.find(({ streamId }) => streamId === id)!;
+    return {
+      verdict,
+      values: values.map(
+        ({ name, included, reason }) =>
+          `${name}: ${included ? 'sent' : reason.outcome}, ${reason.message}`,
+      ),
+    };
+  };
+  expect(await explain(String(first))).toEqual({
+    verdict: 'not-matched',
+    values: [
+      `${native}, above 10,000.5: stopped, 10,000 is below 10,000.5`,
+      `${native}, crosses 10,000: stopped, first value, nothing to compare with: 10,000 is equal to 10,000`,
+      `refuse() of ${counter}, changes: stopped, no value: execution reverted: not today`,
+    ],
+  });
+  expect((await explain(String(second))).values.slice(0, 2)).toEqual([
+    `${native}, above 10,000.5: sent, 10,001 is above 10,000.5, after 10,000 in block ${first}`,
+    `${native}, crosses 10,000: stopped, 10,001 is above 10,000, and was already above it in block ${first}`,
+  ]);
+  expect((await explain(String(third))).values[0]).toBe(
+    `${native}, above 10,000.5: stopped, 10,001.000000000000000001 is above 10,000.5, and was already in block ${second}`,
+  );
+  // A delivery and an address.
+  const { result } = await sluice.listDeliveries({ streamId: id, limit: 1 });
+  expect((await explain(result[0]!.id)).values[0]).toMatch(/: sent, /);
+  expect(await explain(account(4))).toMatchObject({
+    verdict: 'watched',
+    values: [expect.stringContaining(native), expect.stringContaining(native)],
+  });
+  // The stream did not read values before it was created.
+  expect((await explain(String(first - 1))).verdict).toBe('not-matched');
+});
+
+test('a dry run compares the values of a block with those of the block before', async () => {
+  const reads: StreamRead[] = [
+    { balance: 'native', of: [account(3)], when: { below: '10000' } },
+    { balance: 'native', when: 'changes' },
+    { contract: counter, function: 'refuse() returns (uint256)', when: 'changes' },
+  ];
+  const before = await mine({ to: account(7) });
+  const spent = await mine({ from: account(3), to: account(7), value: '0x1' });
+  await untilRead();
+  const tried = async ({ blockNumber }: Receipt) => {
+    const addresses = [account(3)];
+    const block = Number(blockNumber);
+    const match = await sluice.dryRunEvm(CHAIN, { reads, block, addresses });
+    return {
+      webhook: match.valuesWebhook?.reads?.map(({ when, of }) => [when, of]) ?? null,
+      values: match.values!.map(({ included, reason: { message } }) => `${included}: ${message}`),
+    };
+  };
+  const none = await tried(before);
+  expect(none.webhook).toBeNull();
+  expect(none.values[0]).toBe('false: 10,000 is equal to 10,000');
+  const crossed = await tried(spent);
+  expect(crossed.webhook).toEqual([
+    [{ below: '10000' }, account(3)],
+    ['changes', account(3)],
+  ]);
+  expect(crossed.values).toEqual([
+    expect.stringMatching(/^true: 9,999\.9+\d* is below 10,000, after 10,000 in block \d+$/),
+    'false: no value: execution reverted: not today',
+    expect.stringMatching(/^true: 9,999\.9+\d*, after 10,000 in block \d+$/),
+  ]);
+  expect((await sluice.dryRunEvm(CHAIN, { block: 1 })).values).toBeUndefined();
+});
+
 test('a backfill of a stream that only reads values is rejected', async () => {
   const streamId = await create([{ balance: 'native', of: [account(6)], when: 'changes' }]);
   const range = { chainId: CHAIN, streamId, blockFrom: 1, blockTo: 2 };

@@ -101,8 +101,8 @@ const GROUPS: Readonly<Record<string, readonly Entry[]>> = {
     },
     {
       name: 'import',
-      summary: 'Import streams from the hosted Streams API',
-      load: async () => (await import('./commands/importHosted.ts')).declareImport,
+      summary: 'Import streams from the hosted Streams API, or rules of other products',
+      load: async () => (await import('./commands/import.ts')).declareImport,
     },
     {
       name: 'chains',

@@ -5,5 +5,7 @@ import { openSqliteStore } from './store/engine/sqlite/sqlite.ts';
 import type { Store } from './store/store.ts';
 
 /** @throws CallerError if the ledger cannot be opened */
-export const openLedger = ({ data, databaseUrl }: Config): Promise<Store> =>
-  databaseUrl === undefined ? openSqliteStore(data) : openPostgresStore(databaseUrl);
+export const openLedger = ({ data, databaseUrl, maxChildren }: Config): Promise<Store> =>
+  databaseUrl === undefined
+    ? openSqliteStore(data, { maxChildren })
+    : openPostgresStore(databaseUrl, { maxChildren });

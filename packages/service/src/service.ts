@@ -216,6 +216,7 @@ async function startWith(
     heldDeliveries: () => store.countHeld(),
     uncertainBlocks: () => store.countUncertain(),
     pendingStates: () => store.countPendingStates(),
+    children: () => store.countChildrenByChain(),
     violations: invariants.counts,
     chainsRead: () => chains.all.filter(({ leaseState }) => leaseState === 'holder').length,
     isReady: async () => (await readiness.read()).length === 0,
@@ -442,6 +443,7 @@ function createApi(
     lacks: (chain) => reports.find(chain)?.lacks ?? [],
     whyUnread: (chain, streamId) => reports.find(chain)?.failingReads?.[streamId],
     maxTimeoutSeconds: config.maxTimeoutSeconds,
+    maxChildren: config.maxChildren,
     refuseUrl: (url) => sender.destinationOf(url.href).refuse(url),
     testWebhook: config.testWebhook
       ? createTestWebhook({ sender, hostPace, maxPerHost: config.maxPerHost })

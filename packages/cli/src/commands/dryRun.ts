@@ -1,5 +1,5 @@
 import type { CloseMatch } from '@sluice/kit/sluice';
-import { countRecords, mergeCloseMatches, mergeObserved } from '@sluice/kit/operator';
+import { countRecords, mergeCloseMatches, mergeObserved, webhooksOf } from '@sluice/kit/operator';
 import { familyOf, nameOfChain } from '@sluice/kit/contract';
 import type { Command } from 'commander';
 import {
@@ -80,31 +80,39 @@ async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void
   let records = 0;
   let close: CloseMatch[] = [];
   let had: Observed[] = [];
+  /** The first block with values that could not be compared. */
+  let lacking: { block: number; message: string } | undefined;
   for (let block = from; block <= to; block++) {
-    const { webhook, closeMatches, observed } = await matchBlock(connection, {
-      stream,
-      chain,
-      block,
-      tx,
-    });
+    const match = await matchBlock(connection, { stream, chain, block, tx });
+    const { closeMatches, observed, values = [] } = match;
+    const webhooks = webhooksOf(match);
     progress.update(block - from + 1);
     close = mergeCloseMatches(close, closeMatches);
     had = mergeObserved(had, observed);
-    const found = webhook === null ? 0 : countRecords(webhook);
+    const found = webhooks.reduce((sum, webhook) => sum + countRecords(webhook), 0);
+    const unknown = values.find(({ reason }) => reason.outcome === 'unknown');
+    if (unknown !== undefined) lacking ??= { block, message: unknown.reason.message };
     records += found;
     if (found > 0) matched++;
     // Close matches need no separate check, because each one is among the observed events.
-    if (found === 0 && (observed.length === 0 || !options.json)) continue;
+    const isEmpty = observed.length === 0 && values.length === 0;
+    if (found === 0 && (isEmpty || !options.json)) continue;
     progress.end();
-    if (options.json)
-      terminal.printJson({ block, records: found, webhook, closeMatches, observed });
-    else if (webhook !== null)
-      describeBlock(block, found, webhook, terminal.width).forEach(terminal.print);
+    if (options.json) terminal.printJson({ block, records: found, ...match });
+    else {
+      for (const webhook of webhooks) {
+        const lines = describeBlock(block, countRecords(webhook), webhook, terminal.width);
+        lines.forEach(terminal.print);
+      }
+    }
   }
   progress.end();
   if (!options.json) {
     describeObserved(had, tx, terminal.width).forEach(terminal.print);
     describeCloseMatches(close, tx, terminal.width).forEach(terminal.print);
+  }
+  if (lacking !== undefined) {
+    terminal.note(`Values are missing from block ${lacking.block}: ${lacking.message}`);
   }
   terminal.note(
     `${formatCount(matched)} of ${formatQuantity(total, 'block')} matched, ${formatQuantity(records, 'record')}`,

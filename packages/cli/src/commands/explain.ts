@@ -104,12 +104,20 @@ const wasFound = ({ kind, block }: Explanation): boolean =>
   kind !== 'unknown' && (kind === 'address' || block !== null);
 
 function printVerdict(stream: StreamVerdict, all: boolean, terminal: Terminal): void {
-  const { tag, streamId, verdict, reason, stages, deliveries } = stream;
+  const { tag, streamId, verdict, reason, stages, values, valueCount, deliveries } = stream;
   terminal.print();
   terminal.printText(`${verdict}  ${tag || streamId}`, {
     tint: { tone: TONES[verdict], of: verdict },
   });
   for (const each of all ? stages : [reason]) printReason(each, terminal);
+  // The only value of a verdict is its reason.
+  for (const value of all || valueCount > 1 || verdict === 'watched' ? values : []) {
+    terminal.printText(`  ${value.name}, block ${value.block}`);
+    printReason(value.reason, terminal);
+  }
+  if (values.length < valueCount) {
+    terminal.print(`  ${valueCount - values.length} more values`);
+  }
   for (const { id, phase, state, attempts } of deliveries) {
     terminal.print(`  ${terminal.tint('faint', id)}  ${phase}  ${state}, attempts: ${attempts}`);
   }

@@ -22,7 +22,7 @@ import { CommandError } from '../terminal/errors.ts';
 import { type Progress, formatQuantity, createProgress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-export function declareImport(command: Command, terminal: Terminal): void {
+export function declareHostedImport(command: Command, terminal: Terminal): void {
   addConnectionOptions(
     command
       .command('moralis')

@@ -38,7 +38,11 @@ export function declareStreams(command: Command, terminal: Terminal): void {
     .action(async (name: string, options: ConnectionOptions) => {
       const { api, sluice } = connect(options, terminal);
       const summary = await findStream({ sluice }, name);
-      printStream(await readStream(api, summary), options, terminal);
+      const stream = await readStream(api, summary);
+      const { amountOfChildren } = summary;
+      const hasFactories = 'factories' in stream && (stream.factories ?? []).length > 0;
+      const shown = hasFactories ? { ...stream, amountOfChildren } : stream;
+      printStream(shown, options, terminal);
       if (options.json === true) return;
       printProblem(summary, terminal);
       printReceiver(summary, terminal);
@@ -217,10 +221,19 @@ function printReceiver(
   );
 }
 
-const describeScope = ({ allAddresses, amountOfAddresses, topic0 }: StreamSummary): string => {
+function describeScope({
+  allAddresses,
+  amountOfAddresses,
+  amountOfChildren,
+  topic0,
+}: StreamSummary): string {
+  const children =
+    amountOfChildren === 0
+      ? ''
+      : ` · ${formatCount(amountOfChildren)} ${amountOfChildren === 1 ? 'child' : 'children'}`;
   const events = topic0.length === 0 ? '' : ` · ${topic0.length} evt`;
-  return `${allAddresses ? 'all' : formatCount(amountOfAddresses)} addr${events}`;
-};
+  return `${allAddresses ? 'all' : formatCount(amountOfAddresses)} addr${children}${events}`;
+}
 
 /**
  * Prints the fields that have a value. Strings are wrapped; other values are printed as JSON,

@@ -19,6 +19,7 @@ import { MAX_DATA } from './results.ts';
 const READ_NAMES = [
   'list_streams',
   'get_stream',
+  'list_children',
   'list_deliveries',
   'get_delivery',
   'explain',
@@ -151,11 +152,16 @@ describe.each([
       tag: 'made',
       chainIds: ['0x7a69'],
       includeContractLogs: true,
+      functions: ['transfer(address,uint256)'],
+      factories: [{ address: ALICE, event: 'Created(address child)', parameter: 'child' }],
+      reads: [{ contract: ALICE, function: 'totalSupply() returns (uint256)', when: 'changes' }],
       headers: { 'x-token': HEADER },
     };
     const created = await call(client, 'create_evm_stream', { stream, addresses: [ALICE] });
     const { id } = dataOf(created) as { id: string };
     expect(await world.api.streams.get(id)).toMatchObject({ ...stream, amountOfAddresses: 1 });
+    const children = await call(client, 'list_children', { stream: 'made' });
+    expect(dataOf(children)).toMatchObject({ result: [], total: 0 });
     await call(client, 'set_stream_status', { stream: 'made', status: 'paused' });
     expect(await world.api.streams.get(id)).toMatchObject({ status: 'paused' });
     await world.api.streams.delete(id);

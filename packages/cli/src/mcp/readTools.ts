@@ -65,6 +65,23 @@ const getStream = defineTool('get_stream', {
   },
 });
 
+const listChildren = defineTool('list_children', {
+  title: 'List children',
+  description:
+    "Lists the contracts that the factories of a stream have created, with the position of their factory in the stream's factories and the block since which they are watched. For the next page, pass the cursor of the result.",
+  input: z.strictObject({
+    stream: streamName,
+    chain: chainName.optional(),
+    find: z.string().min(1).max(100).optional().describe('Part of an address or label.'),
+    limit: z.int().min(1).max(100).default(50),
+    cursor: z.string().max(1024).optional(),
+  }),
+  async call({ stream, ...query }, { sluice }) {
+    const { id } = await findStream({ sluice }, stream);
+    return await sluice.listChildren(id, query);
+  },
+});
+
 const listDeliveries = defineTool('list_deliveries', {
   title: 'List deliveries',
   description:
@@ -148,6 +165,7 @@ const dryRunStream = defineTool('dry_run_stream', {
 export const READ_TOOLS: readonly Tool[] = [
   listStreams,
   getStream,
+  listChildren,
   listDeliveries,
   getDelivery,
   explain,

@@ -63,6 +63,7 @@ chains:
 settle: 60
 spamLists: { 0x1: spam.txt }
 abiUrls: { 0x1: 'https://abi.example/{address}?key=word' }
+maxChildren: 5000
 omitRecentFields: true
 aptos:
   testnet: { nodes: ['https://fullnode.example/v1', 'grpcs://:word@stream.example:443'], poll: 90 }
@@ -103,7 +104,7 @@ const FLAGS = `--port=8080 --host=0.0.0.0 --data=${join(folder, 'ledger')}
 --https-only --max-per-host=0.5 --max-timeout-seconds=20
 --hide-secrets --no-test-webhook --no-fast-retry --keep-delivered=1.5 --keep-undelivered=2
 --terminate-after=24 --notify-url=https://ops.example --min-free-mib=10
---max-webhook-bytes=2048 --omit-recent-fields --log-format=json`;
+--max-webhook-bytes=2048 --max-children=5000 --omit-recent-fields --log-format=json`;
 
 test('a file sets every setting, with the same result as the flags', () => {
   writeFileSync(join(folder, 'spam.txt'), `0x${'1'.repeat(40)}\n`);

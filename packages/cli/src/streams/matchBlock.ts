@@ -46,7 +46,9 @@ export async function matchBlock(
   { stream: { family, rule }, chain, block, tx }: BlockRequest,
 ): Promise<BlockMatch> {
   const match = await DRY_RUNS[family](sluice, chain, { ...rule, block });
-  const { webhook } = match;
-  if (webhook === null || tx === undefined) return match;
-  return { ...match, webhook: webhooksLike(webhook).onlyOf(webhook, tx) ?? null };
+  if (tx === undefined) return match;
+  // Values belong to the block, not to a transaction.
+  const { webhook, valuesWebhook: _, values: __, ...rest } = match;
+  const own = webhook === null ? undefined : webhooksLike(webhook).onlyOf(webhook, tx);
+  return { ...rest, webhook: own ?? null };
 }

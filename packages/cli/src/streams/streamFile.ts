@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { CREATE_STREAM_SCHEMAS } from '../families/schemas.ts';
 import type { ListedAddress } from '@sluice/kit/operator';
-import { parseDocument, stringify } from 'yaml';
+import { Document, isMap, parseDocument } from 'yaml';
 import { CommandError } from '../terminal/errors.ts';
 import { readAddressFile } from './addressFile.ts';
 import { readSecretFile } from './oauth2Flags.ts';
@@ -135,9 +135,16 @@ function toAddresses(
 const isMapping = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Returns the text of a file that `readStreamFile` reads back unchanged. */
-export const writeStreamFile = (streams: readonly DeclaredStream[]): string =>
-  stringify({
+/**
+ * Returns the text of a file that `readStreamFile` reads back unchanged.
+ *
+ * @param commentsOf returns the comments above a stream
+ */
+export function writeStreamFile(
+  streams: readonly DeclaredStream[],
+  commentsOf: (stream: DeclaredStream) => readonly string[] = () => [],
+): string {
+  const content = {
     streams: streams.map(({ tag, id, fields, addresses }) => ({
       ...(id !== undefined && { id }),
       tag,
@@ -148,4 +155,12 @@ export const writeStreamFile = (streams: readonly DeclaredStream[]): string =>
         ),
       }),
     })),
-  });
+  };
+  const document = new Document(content, { aliasDuplicateObjects: false });
+  for (const [n, stream] of streams.entries()) {
+    const lines = commentsOf(stream).map((comment) => ` ${comment}`);
+    const node = document.getIn(['streams', n]);
+    if (isMap(node) && lines.length > 0) node.commentBefore = lines.join('\n');
+  }
+  return document.toString();
+}

@@ -22,7 +22,18 @@ const whyOf = (records: ExplainedRecord[], changedAt = 0) => {
   const recordCount = records.length;
   return toWhyMatched(
     {
-      streams: [{ ...stream, reason: verdict, stages: [], records, recordCount, deliveries: [] }],
+      streams: [
+        {
+          ...stream,
+          reason: verdict,
+          stages: [],
+          records,
+          recordCount,
+          valueCount: 0,
+          values: [],
+          deliveries: [],
+        },
+      ],
     },
     MADE_AT,
   );

@@ -59,9 +59,11 @@ const stream = (
   | 'certificateEndsAt'
   | 'allAddresses'
   | 'amountOfAddresses'
+  | 'amountOfChildren'
 > => ({
   allAddresses: false,
   amountOfAddresses: 1,
+  amountOfChildren: 0,
   status: 'active',
   statusMessage: '',
   queue: 0,
@@ -204,22 +206,33 @@ test('the newest attempted delivery is the one updated last; unattempted ones ar
 });
 
 test('a stream that matches nothing has a reason; one in error still matches', () => {
-  const stream = { status: 'active', allAddresses: false, amountOfAddresses: 2 } as const;
+  const stream = {
+    status: 'active',
+    allAddresses: false,
+    amountOfAddresses: 2,
+    amountOfChildren: 0,
+  } as const;
   expect(idleReasonOf(stream)).toBeNull();
   expect(idleReasonOf({ ...stream, status: 'error' })).toBeNull();
   expect(idleReasonOf({ ...stream, status: 'paused', amountOfAddresses: 0 })).toBe('paused');
   expect(idleReasonOf({ ...stream, status: 'terminated' })).toBe('terminated');
   expect(idleReasonOf({ ...stream, amountOfAddresses: 0 })).toBe('without addresses');
   expect(idleReasonOf({ ...stream, amountOfAddresses: 0, allAddresses: true })).toBeNull();
+  expect(idleReasonOf({ ...stream, amountOfAddresses: 0, amountOfChildren: 1 })).toBeNull();
 });
 
 test('a stream without a scope is marked', () => {
-  expect(streamScope({ allAddresses: true, amountOfAddresses: 0, topic0: ['a'] })).toEqual({
+  const empty = { allAddresses: false, amountOfAddresses: 0, amountOfChildren: 0, topic0: [] };
+  expect(streamScope({ ...empty, allAddresses: true, topic0: ['a'] })).toEqual({
     text: 'ALL ADDRESSES · 1 event',
     unscoped: true,
   });
-  expect(streamScope({ allAddresses: false, amountOfAddresses: 48_210, topic0: [] })).toEqual({
+  expect(streamScope({ ...empty, amountOfAddresses: 48_210 })).toEqual({
     text: '48,210 addresses',
+    unscoped: false,
+  });
+  expect(streamScope({ ...empty, amountOfChildren: 1, topic0: ['a'] })).toEqual({
+    text: '0 addresses · 1 child · 1 event',
     unscoped: false,
   });
 });

@@ -193,6 +193,7 @@ export function streamCondition(
     | 'certificateEndsAt'
     | 'allAddresses'
     | 'amountOfAddresses'
+    | 'amountOfChildren'
   >,
   latest: DeliverySummary | undefined,
 ): Condition {
@@ -318,24 +319,32 @@ export function idleReasonOf({
   status,
   allAddresses,
   amountOfAddresses,
-}: Pick<StreamSummary, 'status' | 'allAddresses' | 'amountOfAddresses'>): IdleReason | null {
+  amountOfChildren,
+}: Pick<
+  StreamSummary,
+  'status' | 'allAddresses' | 'amountOfAddresses' | 'amountOfChildren'
+>): IdleReason | null {
   if (status === 'paused' || status === 'terminated') return status;
-  return allAddresses || amountOfAddresses > 0 ? null : 'without addresses';
+  return allAddresses || amountOfAddresses + amountOfChildren > 0 ? null : 'without addresses';
 }
 
 /**
- * Describes what the stream watches: the numbers of addresses and events, or a warning that it
+ * Describes what the stream watches: the numbers of addresses, children and events, or a warning that it
  * watches every address.
  */
 export function streamScope(
-  stream: Pick<StreamSummary, 'allAddresses' | 'amountOfAddresses' | 'topic0'>,
+  stream: Pick<StreamSummary, 'allAddresses' | 'amountOfAddresses' | 'amountOfChildren' | 'topic0'>,
 ): { text: string; unscoped: boolean } {
   const events =
     stream.topic0.length === 0 ? '' : ` · ${formatQuantity(stream.topic0.length, 'event')}`;
+  const children =
+    stream.amountOfChildren === 0
+      ? ''
+      : ` · ${formatQuantity(stream.amountOfChildren, 'child', 'children')}`;
   return stream.allAddresses
     ? { text: `ALL ADDRESSES${events}`, unscoped: true }
     : {
-        text: `${formatQuantity(stream.amountOfAddresses, 'address', 'addresses')}${events}`,
+        text: `${formatQuantity(stream.amountOfAddresses, 'address', 'addresses')}${children}${events}`,
         unscoped: false,
       };
 }

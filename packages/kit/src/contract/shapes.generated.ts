@@ -1010,7 +1010,7 @@ export interface ErrorBody {
     [k: string]: unknown;
   };
 }
-/** An EVM stream to try on one block. Triggers and balances are read from the chain as for a webhook. */
+/** An EVM stream to try on one block. Triggers, balances and values on chain are read as for a webhook. */
 export interface EvmDryRun {
   /** Included in each webhook; official receivers require a letter or digit in it. */
   tag?: string | undefined;
@@ -1054,11 +1054,17 @@ export interface EvmDryRun {
   triggers?: StreamTrigger[] | null | undefined;
   /** Native balances to include. */
   getNativeBalances?: NativeBalanceSelection[] | null | undefined;
+  /** Values on chain that are read in the state of each block, and sent when their condition holds. A stream may have nothing else. Sluice only. */
+  reads?: StreamRead[] | null | undefined;
 }
 /** The result of an EVM dry run. */
 export interface EvmDryRunResult {
   /** Null if nothing matches. */
   webhook: EvmWebhook | null;
+  /** The webhook of the values on chain, which are compared with those in the block before; null if none is sent. Absent if the stream has no `reads`. */
+  valuesWebhook?: EvmWebhook | null;
+  /** Each value, and why it is sent or not: at most 1,000, read in two blocks. */
+  values?: ExplainedValue[];
   /** Close matches, at most 20, most frequent first. */
   closeMatches: CloseMatch[];
   /** Events that the stream's addresses emitted or that contain one of them, regardless of its selection; most frequent first. Includes all that the stream selects, and at most 20 others. */
@@ -1222,6 +1228,7 @@ export type ExplainStage =
   | 'outcome'
   | 'filter'
   | 'along'
+  | 'value'
   | 'coverage'
   | 'match'
   | 'enrichment'
@@ -1268,6 +1275,12 @@ export interface ExplainedRecord {
   included: boolean;
   reasons: ExplainReason[];
 }
+/** A value, and the last block in whose state it was read. */
+export interface ExplainedResult {
+  block: number;
+  /** Integers are decimal text, bytes are hex, and structs are arrays. */
+  value: unknown;
+}
 /** The transaction that is explained. */
 export interface ExplainedTransaction {
   hash: string;
@@ -1293,6 +1306,23 @@ export interface ExplainedTransaction {
   addressCount: number;
   /** The first 100 of these. */
   addresses: ExplainedAddress[];
+}
+/** A value on chain that a stream reads, and why it was sent in the block or not. */
+export interface ExplainedValue {
+  /** Chain ID in hex */
+  chainId: string;
+  /** The function or balance, and its condition: `totalSupply() of 0x…, below 1,000`. */
+  name: string;
+  block: number;
+  /** The last known value before the block; null if there is none. */
+  before: ExplainedResult | null;
+  /** The value in the block; null if it is not known. */
+  after: ExplainedResult | null;
+  /** Decimals of the value; null if they are unknown. */
+  decimals: number | null;
+  /** Whether its condition holds, so that it is in a webhook. */
+  included: boolean;
+  reason: ExplainReason;
 }
 /** Why a webhook was or was not sent. */
 export interface Explanation {
@@ -1969,6 +1999,8 @@ export interface StreamSummary {
   chainIds: string[];
   allAddresses: boolean;
   amountOfAddresses: number;
+  /** Number of children of its factories, on all chains */
+  amountOfChildren: number;
   topic0: string[];
   /** Unix milliseconds */
   createdAt: number;
@@ -2040,6 +2072,10 @@ export interface StreamVerdict {
   recordCount: number;
   /** The first 50 of these, starting with those in the webhook; for a delivery, the first 20,000 from its transactions. */
   records: ExplainedRecord[];
+  /** The number of values on chain that the stream reads there. */
+  valueCount: number;
+  /** The first 50 of these, starting with those that were sent. Empty for a transaction; for an address, those that concern it, in the last committed block. */
+  values: ExplainedValue[];
   /** The deliveries of the block; for a transaction, only those that contain it. */
   deliveries: DeliverySummary[];
 }

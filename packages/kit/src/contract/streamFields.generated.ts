@@ -84,7 +84,7 @@ export const EVM_STREAM_FIELDS = {
   includeCaller: { kind: 'boolean', isTried: true, flag: { syntax: '--caller', help: "Add the sender and the call of each log's transaction" }, label: 'Caller of each log', input: { part: 'match', hint: 'sender and call of its transaction' } },
   includeMatched: { kind: 'boolean', isTried: true, flag: { syntax: '--matched', help: 'Add the addresses, labels and rules that matched' }, label: 'Matched addresses', input: { part: 'match', hint: 'with their labels and rules' } },
   factories: { kind: 'list', isTried: true, label: 'Factories' },
-  reads: { kind: 'list', label: 'Reads' },
+  reads: { kind: 'list', isTried: true, label: 'Reads' },
   getNativeBalances: { kind: 'list', isTried: true, label: 'Native balances' },
   abi: { kind: 'list', isTried: true, flag: { syntax: '--abi <file>', help: 'JSON file with the ABI for decoding events' }, label: 'ABI' },
   advancedOptions: { kind: 'list', isTried: true, label: 'Filters' },

@@ -115,6 +115,8 @@ export const EXPLAIN_STAGES = [
   'filter',
   /** The record is included because of another record of its transaction. */
   'along',
+  /** A value on chain that the stream reads met its condition. */
+  'value',
   /** The stream was matched against this block. */
   'coverage',
   /** The match is in the ledger. */

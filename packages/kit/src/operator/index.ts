@@ -4,7 +4,7 @@
  */
 export * from '../families/dryRun.ts';
 export * from './addressList.ts';
-export type * from './blockMatch.ts';
+export * from './blockMatch.ts';
 export * from './closeMatches.ts';
 export * from './fixtureName.ts';
 export * from './observed.ts';

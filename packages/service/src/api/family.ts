@@ -29,6 +29,8 @@ export interface ProblemNeeds {
   whyUnread(chain: string, streamId: string): string | undefined;
   /** Maximum time for an attempt of a webhook. */
   maxTimeoutSeconds: number;
+  /** Maximum number of children of factories per stream. */
+  maxChildren: number;
 }
 
 export interface ApiFamily<Stream extends StreamRecord = StreamRecord> {

@@ -1,5 +1,5 @@
 /** Calls that the API makes on a followed chain, even if another process reads the chain. */
-import type { ExplainedRecord, ExplainedTransaction } from '@sluice/kit/contract';
+import type { ExplainedRecord, ExplainedTransaction, ExplainedValue } from '@sluice/kit/contract';
 
 /** Transactions to which an explanation is limited. Default: all. */
 export interface ExplainScope {
@@ -37,6 +37,14 @@ export interface ChainCalls<Record = never, DryRunResult = unknown> {
    * rules; returns undefined if no node has the block.
    */
   explain(at: number | string, only: ExplainScope): Promise<ExplainedBlock | undefined>;
+  /**
+   * Explains the values that streams read in the state of this committed block, or of the newest
+   * one, by stream. Streams without values are omitted.
+   */
+  explainValues(
+    at: { number: number; hash: string; timestamp?: number | undefined } | 'newest',
+    address?: string,
+  ): Promise<Map<string, ExplainedValue[]>>;
   /**
    * Returns what the stream would receive from the block, and details such as close matches.
    *

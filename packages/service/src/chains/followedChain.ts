@@ -6,13 +6,14 @@ import { type Duty, type LeaseTerm, createDuty } from '../operate/duty.ts';
 import type { LeaseHolder } from '../operate/holder.ts';
 import { type Ingest, type IngestOptions, createIngest } from '../ingest/ingest.ts';
 import { createRereading } from '../ingest/later/rereading.ts';
-import { type ReadState, type ValueReading, createValueReading } from '../ingest/values/reading.ts';
+import { type ValueReading, createValueReading } from '../ingest/values/reading.ts';
 import { resumeChain } from '../ingest/resume.ts';
 import { type ChainSource, type MaybeUnverified, SourceError, headerOf } from '../ingest/source.ts';
 import { reportUnread } from '../ingest/status/status.ts';
 import { CallerError, RetryableError, hasCode } from '../base/errors.ts';
 import { isLocalUrl } from '../base/hostNames.ts';
 import type { ChainCalls } from './calls.ts';
+import type { ChainValues } from './values.ts';
 import type { Matching } from './matching.ts';
 import type { Log } from '../base/log.ts';
 import type { Tracing } from '../base/tracing.ts';
@@ -82,7 +83,7 @@ interface Parts<Record, Block, DryRunResult, Sent> {
   source: ChainSource<Block>;
   matching: Matching<Record, Block, DryRunResult, Sent>;
   /** Reads values on chain; omitted for families without them. */
-  readState?: ReadState<Record, Sent>;
+  values?: ChainValues<Record, Sent>;
   enrich: EnrichPool;
   dependencies: ChainDependencies;
 }
@@ -97,7 +98,7 @@ export function followChain<
   parts: Parts<Record, Block, DryRunResult, Sent>,
 ): FollowedChain<ChainCalls<Record, DryRunResult>> {
   const { chain } = options;
-  const { source, matching, readState, enrich, dependencies } = parts;
+  const { source, matching, values, enrich, dependencies } = parts;
   const { store, log, onReorg, refuseBlocks, tracing, holder } = dependencies;
   const { signals } = store;
   const show = (health: Omit<ChainReport, 'lacks' | 'failingReads'>): void => {
@@ -148,7 +149,7 @@ export function followChain<
       store,
       log,
       openMatcher: (streamId) => matching.open(chain, streamId),
-      openFinder: (streamId) => matching.openFinder(chain, streamId),
+      openFinder: (search) => matching.openFinder(chain, search),
       matcher: matching.live,
       confirmedHeights: ingest.confirmedHeights,
       settledUpTo: ingest.settledUpTo,
@@ -168,13 +169,13 @@ export function followChain<
         confirmedHeights: ingest.confirmedHeights,
       });
     reading =
-      readState &&
+      values &&
       createValueReading({
         chain,
         epoch,
         store,
         matcher: matching.values,
-        readState,
+        readState: values.read,
         log,
         confirmedHeights: ingest.confirmedHeights,
       });
@@ -235,7 +236,7 @@ export function followChain<
 /** Creates the calls of a chain, which also work if this process does not read the chain. */
 function createCalls<Record, Block extends BlockHeader & MaybeUnverified, DryRunResult, Sent>(
   { chain, isFinal = false }: IngestOptions,
-  { source, matching, dependencies }: Parts<Record, Block, DryRunResult, Sent>,
+  { source, matching, values, dependencies }: Parts<Record, Block, DryRunResult, Sent>,
 ): ChainCalls<Record, DryRunResult> {
   const { store, log, confirmedHeights } = dependencies;
   /** Reads the required parts of the block at this height; throws `not_found` if no node has it. */
@@ -243,6 +244,13 @@ function createCalls<Record, Block extends BlockHeader & MaybeUnverified, DryRun
     const read = await source.readBlockAt(number, needs);
     if (read === undefined) throw new CallerError('not_found', 'Block not found');
     return read.block;
+  };
+  /** Reads the header of the block before; undefined if there is none. */
+  const readParent = async (block: BlockHeader): Promise<BlockHeader | undefined> => {
+    if (block.number === 0) return undefined;
+    const parent = await source.readHeader(block.parentHash);
+    if (parent === undefined) throw new CallerError('not_found', 'Parent block not found');
+    return parent;
   };
   const isConfirmed = (
     { number }: BlockHeader,
@@ -263,10 +271,24 @@ function createCalls<Record, Block extends BlockHeader & MaybeUnverified, DryRun
       return { block: { number, hash, timestamp }, ...explained };
     },
 
+    async explainValues(at, address) {
+      const block = at === 'newest' ? await store.readCheckpoint(chain) : at;
+      if (values === undefined || block === undefined) return new Map();
+      await matching.values.refresh('now');
+      const { number, hash } = block;
+      // Without the timestamp of the block, a value counts as due.
+      const timestamp = (at === 'newest' ? undefined : at.timestamp) ?? Number.POSITIVE_INFINITY;
+      const streams = matching.values.streams(chain);
+      return values.explain(streams, { number, hash, timestamp }, address);
+    },
+
     async dryRun(blockNumber, record, addresses) {
       const matcher = await matching.try(chain, record, addresses);
       const block = await readBlock(blockNumber, { ...matcher.needs, logs: true });
-      return matcher.dryRun(block, isConfirmed(block, matcher));
+      const tried = values?.isRead(record)
+        ? await values.try(record, addresses, { parent: await readParent(block), block })
+        : undefined;
+      return matcher.dryRun(block, isConfirmed(block, matcher), tried);
     },
 
     async sendBlock(blockNumber, streamId, requestId) {

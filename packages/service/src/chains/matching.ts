@@ -3,7 +3,7 @@ import { describeWebhook } from '@sluice/kit';
 import { type ChainFamily, isConfirmedAtOnce } from '@sluice/kit/contract';
 import type { Enrich } from '../enrich/enrich.ts';
 import type { StreamMatcher } from '../ingest/blockReader.ts';
-import type { ChildFinder } from '../ingest/childSearch.ts';
+import type { ChildFinder, OpenFinder } from '../ingest/childSearch.ts';
 import type { Matcher } from '../ingest/commit.ts';
 import type { FoundBlock } from '../ingest/source.ts';
 import type { ValueMatcher } from '../ingest/values/reading.ts';
@@ -21,7 +21,7 @@ import {
 import type { LogSearch } from '../match/logSearch.ts';
 import { packAddresses } from '../store/addresses/packedAddresses.ts';
 import { bodyBytes, splitBody, splitFinalBody } from '../store/blocks/body.ts';
-import type { BlockHeader, BlockNeeds, BlockRef, NewMatch } from '../store/blocks/contract.ts';
+import type { BlockHeader, BlockNeeds, NewMatch } from '../store/blocks/contract.ts';
 import type { Child, ChildListRef, KnownChild } from '../store/children/contract.ts';
 import type { Store } from '../store/store.ts';
 import {
@@ -30,6 +30,7 @@ import {
   type StreamRecord,
 } from '../store/streams/contract.ts';
 import type { ExplainScope, ExplainedRecords } from './calls.ts';
+import type { TriedValues } from './values.ts';
 import { type ListStreamAddresses, MAX_LISTED, searchStreams } from './searchStreams.ts';
 import { flagOf } from '../config/settings.ts';
 
@@ -78,18 +79,30 @@ export interface MatchFamily<
     ): FoundChild<Name, Rules>[];
     /** Returns the addresses of a block that may be children, in lowercase. */
     addressesOf(chain: string, block: Block): string[];
-    /** Returns how to find the blocks in which the factories of the streams create children. */
-    search(streams: WatchingStreams<Name, Rules>, chain: string): LogSearch | undefined;
+    /**
+     * Returns how to find the blocks in which the factories of the streams create children.
+     *
+     * @param newSince first block for factories whose children of new blocks alone are wanted;
+     * undefined to search for none of these
+     */
+    search(
+      streams: WatchingStreams<Name, Rules>,
+      chain: string,
+      newSince: number | undefined,
+    ): LogSearch | undefined;
     /**
      * Returns the children of past blocks in order, each once.
      *
-     * @param readKnown returns which of these addresses are children at or before a block
+     * @param how.readKnown returns which of these addresses are children at or before a block
      */
     findPast(
       streams: WatchingStreams<Name, Rules>,
       chain: string,
       blocks: readonly (Block | Required<FoundBlock>)[],
-      readKnown: (addresses: readonly string[], upTo: number) => Promise<KnownChild[]>,
+      how: {
+        newSince: number | undefined;
+        readKnown(addresses: readonly string[], upTo: number): Promise<KnownChild[]>;
+      },
     ): Promise<FoundChild<Name, Rules>[]>;
   };
   /** How streams read values on chain. Absent for families without them. */
@@ -120,12 +133,19 @@ export interface MatchFamily<
 }
 
 /** Matcher for one stream, whatever its status, on one chain. */
-export interface SingleMatcher<Block, DryRunResult> extends Pick<
+export interface SingleMatcher<Block, DryRunResult, Sent> extends Pick<
   StreamMatcher<Block>,
   'needs' | 'match' | 'confirmations'
 > {
-  /** @param block a block with all its logs, because observed events include unmatched ones */
-  dryRun(block: Block, isConfirmed: boolean): Promise<DryRunResult>;
+  /**
+   * @param block a block with all its logs, because observed events include unmatched ones
+   * @param tried the values of the stream in the block; undefined if it reads none
+   */
+  dryRun(
+    block: Block,
+    isConfirmed: boolean,
+    tried: TriedValues<Sent> | undefined,
+  ): Promise<DryRunResult>;
 }
 
 /** Explainer of blocks for the streams of their chain, by the current rules. */
@@ -150,7 +170,10 @@ export interface Matching<Record, Block, DryRunResult, Sent = never> {
    */
   open(chain: string, streamId: string): Promise<StreamMatcher<Block> | undefined>;
   /** Returns a finder of past children for a stored stream; undefined as {@link Matching.open}. */
-  openFinder(chain: string, streamId: string): Promise<ChildFinder<Block> | undefined>;
+  openFinder(
+    chain: string,
+    search: Parameters<OpenFinder<Block>>[0],
+  ): Promise<ChildFinder<Block> | undefined>;
   /**
    * Returns a matcher for a stream that need not be in the ledger.
    *
@@ -160,13 +183,13 @@ export interface Matching<Record, Block, DryRunResult, Sent = never> {
     chain: string,
     record: Record,
     addresses: readonly string[] | undefined,
-  ): Promise<SingleMatcher<Block, DryRunResult>>;
+  ): Promise<SingleMatcher<Block, DryRunResult, Sent>>;
 }
 
 export function createMatching<
   Name extends ChainFamily,
   Rules,
-  Block extends BlockRef,
+  Block extends BlockHeader,
   Match extends { stream: { record: StreamOfFamily<Name> } },
   Options,
   Tail extends object,
@@ -305,16 +328,27 @@ export function createMatching<
     needs: family.needs(stream, chain),
     confirmations,
     match: async (block: Block) => matchAll(await asOf(stream, chain, block), chain, block),
-    async dryRun(block: Block, isConfirmed: boolean) {
+    async dryRun(block: Block, isConfirmed: boolean, tried: TriedValues<Sent> | undefined) {
       const streams = await asOf(stream, chain, block);
       const insight = family.inspect(streams, chain, block);
-      const [match] = family.match(streams, chain, block);
-      if (match === undefined) return { webhook: null, ...insight };
-      const { head, tail } = family.toParts(chain, block, match);
-      const { id } = match.stream.record;
-      await enrichOf(chain).complete(block, { id, options: optionsOf(match) }, tail);
-      const confirmed = isFinal ? {} : { confirmed: isConfirmed };
-      return { webhook: { ...confirmed, ...head, retries: 0, ...tail }, ...insight };
+      const toWebhook = async (its: Block, match: Match | undefined): Promise<object | null> => {
+        if (match === undefined) return null;
+        const { head, tail } = family.toParts(chain, its, match);
+        const { id } = match.stream.record;
+        await enrichOf(chain).complete(block, { id, options: optionsOf(match) }, tail);
+        return { ...(isFinal ? {} : { confirmed: isConfirmed }), ...head, retries: 0, ...tail };
+      };
+      const webhook = await toWebhook(block, family.match(streams, chain, block)[0]);
+      if (tried === undefined || family.values === undefined) return { webhook, ...insight };
+      const { toBlock, toMatch } = family.values;
+      const match =
+        tried.sent.length === 0 ? undefined : toMatch(stream.streams(chain)[0]!, tried.sent);
+      return {
+        webhook,
+        ...insight,
+        valuesWebhook: await toWebhook(toBlock(block), match),
+        values: tried.values,
+      };
     },
   });
 
@@ -394,7 +428,7 @@ export function createMatching<
           const result = await write();
           // A rewind may have removed some of them after the write.
           if (removals !== before) forgetChildren(chain);
-          else if (result) changeChildren(chain, { added: children });
+          else if (result) changeChildren(chain, { added: result.children });
           return result;
         } catch (error) {
           forgetChildren(chain);
@@ -411,7 +445,7 @@ export function createMatching<
     },
 
     values: {
-      refresh: () => refresh(),
+      refresh,
       streams: (chain) =>
         index
           .streams(chain)
@@ -441,22 +475,25 @@ export function createMatching<
       };
     },
 
-    async openFinder(chain, streamId) {
+    async openFinder(chain, { streamId, blockFrom, isForLeftOut }) {
       const record = await store.readStream(streamId);
       const { children } = family;
       if (record?.family !== family.name || children === undefined) return undefined;
       const own = family.createIndex();
       own.put(record as Record);
       const stream = own.only(record as Record)!;
+      const newSince = isForLeftOut ? blockFrom : undefined;
       return {
         needs: { logs: true, transactions: false, traces: false },
         rules: record.options,
-        search: () => Promise.resolve(children.search(stream, chain)),
+        search: () => Promise.resolve(children.search(stream, chain, newSince)),
         find: async (blocks) =>
           (
-            await children.findPast(stream, chain, blocks, (addresses, upTo) =>
-              store.findChildren(chain, { addresses, upTo, streamId }),
-            )
+            await children.findPast(stream, chain, blocks, {
+              newSince,
+              readKnown: (addresses, upTo) =>
+                store.findChildren(chain, { addresses, upTo, streamId }),
+            })
           ).map((child) => ({ ...toChild(child), blockNumber: child.blockNumber })),
       };
     },

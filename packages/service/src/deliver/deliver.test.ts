@@ -784,6 +784,23 @@ describe('delivering', () => {
     expect((await store.readStream(stream.id))!.status).toBe('active');
   });
 
+  test('records no attempt for a delivery that it could not send before it stopped', async () => {
+    const stream = await queue('/lacking');
+    const { changes, localFailures } = await start([60_000], 5_000, undefined, {
+      guard: {
+        ...createAddressGuard({ allowCidrs: ALL_NETWORKS }),
+        connectWith: () => (_, callback) => {
+          callback(Object.assign(new Error('connect EMFILE'), { code: 'EMFILE' }), null);
+          return undefined;
+        },
+      },
+    });
+    await eventually(() => Promise.resolve(localFailures.length > 0));
+    await deliver!.stop(5_000);
+    expect(changes).toEqual([]);
+    expect(await listAll(stream.id)).toMatchObject([{ attempts: 0 }]);
+  });
+
   test('stops claiming at once and completes attempts in flight, each sent once', async () => {
     sink.respond({ delayMs: 1_000 }, { path: '/slow' });
     // Keeps an attempt in flight while the others complete.

@@ -4,7 +4,7 @@
  * a restart.
  */
 import { type ReadLimits, type StreamMatcher, createReader } from './blockReader.ts';
-import { type ChildFinder, createChildSearch } from './childSearch.ts';
+import { type OpenFinder, createChildSearch } from './childSearch.ts';
 import type { Matcher } from './commit.ts';
 import { createWaker } from '../base/waker.ts';
 import { RetryableError } from '../base/errors.ts';
@@ -12,6 +12,7 @@ import type { Confirmations, Job } from '@sluice/kit/contract';
 import { type Log, describeError } from '../base/log.ts';
 import { confirmedUpTo } from '../store/blocks/confirmations.ts';
 import type { BlockHeader, ConfirmedHeights } from '../store/blocks/contract.ts';
+import type { RunningJob } from '../store/jobs/contract.ts';
 import type { Store } from '../store/store.ts';
 import { type ChainSource, type MaybeUnverified, headerOf } from './source.ts';
 
@@ -53,8 +54,7 @@ export function createBackfill<Block extends BlockHeader & MaybeUnverified>({
   store: Store;
   /** Returns the matcher of a stream; undefined if the stream was deleted. */
   openMatcher(streamId: string): Promise<StreamMatcher<Block> | undefined>;
-  /** Returns the finder of a stream's children; undefined if the stream was deleted. */
-  openFinder(streamId: string): Promise<ChildFinder<Block> | undefined>;
+  openFinder: OpenFinder<Block>;
   matcher: Pick<Matcher<Block>, 'addLateChildren'>;
   /** Returns the numbers of the newest confirmed blocks; undefined while unknown. */
   confirmedHeights(): ConfirmedHeights | undefined;
@@ -95,7 +95,7 @@ export function createBackfill<Block extends BlockHeader & MaybeUnverified>({
   /**
    * Processes the next batch of blocks of one job. Returns false if the job has nothing to do now.
    */
-  const advance = async (job: Job, isAlone: boolean): Promise<boolean> => {
+  const advance = async (job: RunningJob, isAlone: boolean): Promise<boolean> => {
     if (job.kind === 'children') {
       if (job.nextBlock > job.blockTo) {
         await store.extendSearch(job.id);
@@ -146,7 +146,7 @@ export function createBackfill<Block extends BlockHeader & MaybeUnverified>({
     return true;
   };
 
-  const turn = async (job: Job, isAlone: boolean): Promise<boolean> => {
+  const turn = async (job: RunningJob, isAlone: boolean): Promise<boolean> => {
     try {
       const moved = await advance(job, isAlone);
       retryMs = RETRY_MIN_MS;

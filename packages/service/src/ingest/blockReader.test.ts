@@ -161,6 +161,7 @@ const stream = (options: Partial<StreamOptions>): EvmStreamRecord => ({
   statusMessage: '',
   errorSince: null,
   addressCount: 0,
+  childCount: 0,
   createdAt: 0,
   updatedAt: 0,
   options: { ...DEFAULT_OPTIONS, ...options },
@@ -302,6 +303,21 @@ test('a range is searched again if a block that was found does not exist', async
     const next = () => read({ id: 'j', nextBlock: 1 }, matcher, limits, false);
     await expect(next()).rejects.toMatchObject({ kind: 'missing' });
     expect((await next()).blocks.map(({ number }) => number)).toEqual([30, 60, 90]);
+  } finally {
+    await source.stop();
+    await chain.stop();
+  }
+});
+
+test('blocks that were not committed are read again, although later ones were read ahead', async () => {
+  const chain = await startScriptedChain();
+  for (let n = 1; n <= 40; n++) chain.mine(hit());
+  const { source, matcher } = openLogs(chain);
+  try {
+    const read = createReader(source);
+    const next = () => read({ id: 'j', nextBlock: 1 }, matcher, { upTo: 40, searchUpTo: 40 }, true);
+    const { to, blocks } = await next();
+    expect(await next()).toMatchObject({ to, blocks });
   } finally {
     await source.stop();
     await chain.stop();

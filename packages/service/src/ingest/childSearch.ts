@@ -1,8 +1,8 @@
 /** Searches past blocks for the children of a stream's factories, one step of a job at a time. */
-import type { Job } from '@sluice/kit/contract';
 import type { LogSearch } from '../match/logSearch.ts';
 import type { BlockNeeds, BlockRef } from '../store/blocks/contract.ts';
 import type { KnownChild } from '../store/children/contract.ts';
+import type { RunningJob } from '../store/jobs/contract.ts';
 import type { Store } from '../store/store.ts';
 import type { BlockReader, ReadLimits } from './blockReader.ts';
 import type { Matcher } from './commit.ts';
@@ -22,9 +22,14 @@ export interface ChildFinder<Block> {
   find(blocks: readonly (Block | Required<FoundBlock>)[]): Promise<KnownChild[]>;
 }
 
+/** Returns the finder of a search; undefined if its stream was deleted. */
+export type OpenFinder<Block> = (
+  search: Pick<RunningJob, 'streamId' | 'blockFrom' | 'isForLeftOut'>,
+) => Promise<ChildFinder<Block> | undefined>;
+
 export interface ChildSearch {
   /** Searches the next blocks, which end at the limits. */
-  advance(job: Job, limits: ReadLimits, isAlone: boolean): Promise<void>;
+  advance(job: RunningJob, limits: ReadLimits, isAlone: boolean): Promise<void>;
 }
 
 export function createChildSearch<Block extends BlockRef>({
@@ -40,13 +45,12 @@ export function createChildSearch<Block extends BlockRef>({
   epoch: number;
   store: Pick<Store, 'setJobState' | 'commitSearch'>;
   read: BlockReader<Block>;
-  /** Returns the finder of a stream; undefined if the stream was deleted. */
-  openFinder(streamId: string): Promise<ChildFinder<Block> | undefined>;
+  openFinder: OpenFinder<Block>;
   matcher: Pick<Matcher<Block>, 'addLateChildren'>;
 }): ChildSearch {
   return {
     async advance(job, limits, isAlone) {
-      const finder = await openFinder(job.streamId);
+      const finder = await openFinder(job);
       if (finder === undefined) {
         await store.setJobState(job.id, 'cancelled', 'the stream was deleted');
         return;

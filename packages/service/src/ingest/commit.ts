@@ -37,15 +37,12 @@ export interface Matcher<Block> {
    * streams.
    */
   findChildren(chain: string, block: Block): Promise<Child[]>;
-  /**
-   * Writes children of earlier blocks, and adds them to the loaded ones unless the write returns
-   * false or undefined.
-   */
-  addLateChildren<Result>(
+  /** Writes children of earlier blocks, and adds those that were written to the loaded ones. */
+  addLateChildren<Result extends { children: readonly Child[] }>(
     chain: string,
     children: readonly Child[],
-    write: () => Promise<Result>,
-  ): Promise<Result>;
+    write: () => Promise<Result | undefined>,
+  ): Promise<Result | undefined>;
   /** Applies a change of the ledger to the loaded children. */
   changeChildren(
     chain: string,

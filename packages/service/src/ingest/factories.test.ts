@@ -260,6 +260,46 @@ test('children created while the stream was paused are found when it resumes', a
   expect(await searched(world, id)).toEqual(new Map([[CHILD, block]]));
 });
 
+test('children above the maximum are left out, and found once it is raised', async ({ world }) => {
+  const { chain } = world;
+  const id = await watchFactory(world, { maxChildren: 1 });
+  const first = numberOf(chain.mine(blockOf(created(CHILD))));
+  const second = chain.mine(blockOf(created(OTHER_CHILD), pingOf(OTHER_CHILD)));
+  // A child that is left out is watched in its own block.
+  expect(await emittersIn(world, second.hash)).toEqual([FACTORY, OTHER_CHILD]);
+  const both = () => blockOf(ping, pingOf(OTHER_CHILD));
+  expect(await emittersIn(world, chain.mine(both()).hash)).toEqual([CHILD]);
+  const readStatus = async () => {
+    const { streams } = createClient({ apiKey: API_KEY, baseUrl: world.service.url });
+    return (await streams.get(id)).statusMessage;
+  };
+  expect(await readStatus()).toBe(
+    'Adds no further children of its factories: it has 1, the maximum. Raise --max-children or remove factories, then resume its searches for children',
+  );
+  expect(await world.sluice.listStreamSummaries()).toMatchObject([
+    { amountOfChildren: 1, statusMessage: await readStatus() },
+  ]);
+  const readMissing = async () => (await world.sluice.getCoverage(id))[0]?.childrenMissing;
+  const from = numberOf(second);
+  expect(await readMissing()).toEqual([{ from, to: from }]);
+
+  await world.service.stop();
+  await world.start({ maxChildren: 2 });
+  expect(await readStatus()).toBe('Stream is active');
+  const [job] = await world.sluice.listJobs({ streamId: id });
+  expect(job).toMatchObject({ kind: 'children', state: 'failed' });
+  await world.sluice.setJobState(job!.id, 'running');
+  chain.mineMany(CONFIRMATIONS);
+  expect(await searched(world, id)).toEqual(
+    new Map([
+      [CHILD, first],
+      [OTHER_CHILD, from],
+    ]),
+  );
+  expect(await readMissing()).toBeUndefined();
+  expect(await emittersIn(world, chain.mine(both()).hash)).toEqual([CHILD, OTHER_CHILD]);
+});
+
 test('a backfill waits for the children of its range', async ({ world }) => {
   const { chain } = world;
   // The search takes several steps to the child.

@@ -31,7 +31,8 @@ export const OTHER = '0x00000000000000000000000000000000000000cc';
 const UNSENT = DELIVERY_STATES.filter((state) => state !== 'succeeded' && state !== 'cancelled');
 
 /** Settings that differ from the defaults of these tests. */
-type Change = Partial<ChainConfig> & Pick<ServiceConfig, 'settle' | 'readAgainAfterMs'>;
+type Change = Partial<ChainConfig> &
+  Pick<ServiceConfig, 'settle' | 'readAgainAfterMs' | 'maxChildren'>;
 
 export interface IngestWorld {
   readonly chain: RunningScriptedChain;
@@ -89,7 +90,7 @@ export async function createIngestWorld(
       return sluice;
     },
 
-    async start({ settle, readAgainAfterMs, ...change } = {}) {
+    async start({ settle, readAgainAfterMs, maxChildren, ...change } = {}) {
       service = await startService(
         {
           port: 0,
@@ -110,6 +111,7 @@ export async function createIngestWorld(
           aptos: [],
           settle,
           readAgainAfterMs,
+          maxChildren,
           allowPrivateEndpoints: true,
         },
         createLog((line) => log.push(line)),

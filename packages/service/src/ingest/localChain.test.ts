@@ -18,15 +18,17 @@ function open(finalized?: BlockHeader) {
   const rewinds: number[] = [];
   const childCalls: string[] = [];
   let failure: Error | undefined;
-  let outcome: CommitOutcome | undefined = { outcome: 'committed' };
+  const child = { streamId: 's', factory: 'f', address: '0x01' };
+  let outcome: CommitOutcome | undefined = { outcome: 'committed', children: [child] };
   const answer = (call: string) => {
     calls.push(call);
     return Promise.resolve(outcome === undefined ? undefined : []);
   };
-  const children = [{ streamId: 's', factory: 'f', address: '0x01' }];
+  /** The ledger leaves out the second one. */
+  const children = [child, { ...child, address: '0x02' }];
   const store = {
     startChain: () => answer('start'),
-    rewindChain: async () => (await answer('rewind')) && children,
+    rewindChain: async () => (await answer('rewind')) && [child],
     commitBlock: async () => {
       if (failure !== undefined) throw failure;
       return outcome ?? { outcome: 'lost-lease' };
@@ -134,7 +136,7 @@ test('a halt ends once, with the next block', async () => {
 });
 
 describe('children of factories', () => {
-  test('change with each commit and each rewind', async () => {
+  test('change with what each commit adds, and with each rewind', async () => {
     const { local, append, childCalls } = open();
     await local.startAt(header(1), 'genesis');
     await append(header(2));

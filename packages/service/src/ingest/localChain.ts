@@ -183,7 +183,7 @@ export function createLocalChain(
         await load();
         return 'settled';
       }
-      children.change({ added: commit.children ?? [] });
+      children.change({ added: result.children });
       window = [block].concat(below.slice(0, windowBlocks - 1));
       if (mayBeHalted) {
         await store.endHalt({ chain, epoch });

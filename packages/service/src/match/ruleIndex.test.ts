@@ -17,6 +17,7 @@ const recordOf = (id: string): StreamOfFamily<'evm'> => ({
   statusMessage: '',
   errorSince: null,
   addressCount: 2,
+  childCount: 0,
   createdAt: 0,
   updatedAt: 0,
   options: DEFAULT_OPTIONS,

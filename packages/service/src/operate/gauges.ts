@@ -31,6 +31,8 @@ export interface MetricSources {
   uncertainBlocks(): Promise<Readonly<Record<string, number>>>;
   /** Returns the number of blocks in whose state values are to be read, by chain. */
   pendingStates(): Promise<Readonly<Record<string, number>>>;
+  /** Returns the number of children of factories of each chain that has some. */
+  children(): Promise<Readonly<Record<string, number>>>;
   /** Returns the number of integrity violations, by kind. */
   violations(): Readonly<Record<ViolationKind, number>>;
 }
@@ -186,6 +188,16 @@ export function watchSources(sources: MetricSources, addGauge: AddGauge): void {
     async (gauge) => {
       for (const [chain, blocks] of Object.entries(await sources.pendingStates())) {
         gauge.set({ chain }, blocks);
+      }
+    },
+    ['chain'],
+  );
+  addGauge(
+    'sluice_chain_children',
+    'Children of factories that streams watch on the chain',
+    async (gauge) => {
+      for (const [chain, children] of Object.entries(await sources.children())) {
+        gauge.set({ chain }, children);
       }
     },
     ['chain'],

@@ -18,6 +18,7 @@ const sources: MetricSources = {
   heldDeliveries: () => Promise.resolve({ '0x19': 3 }),
   uncertainBlocks: () => Promise.resolve({ '0x19': 1 }),
   pendingStates: () => Promise.resolve({ '0x1': 2 }),
+  children: () => Promise.resolve({ '0x1': 4 }),
   violations: () => ({}) as ReturnType<MetricSources['violations']>,
 };
 
@@ -33,6 +34,7 @@ test('a metric that cannot be read is omitted, and the others are reported', asy
   expect(text).toMatch(/^sluice_chain_unverified_blocks{chain="0x19",code="bloom"} 2$/m);
   expect(text).toMatch(/^sluice_chain_uncertain_blocks{chain="0x19"} 1$/m);
   expect(text).toMatch(/^sluice_chain_pending_states{chain="0x1"} 2$/m);
+  expect(text).toMatch(/^sluice_chain_children{chain="0x1"} 4$/m);
   expect(text).not.toMatch(
     /^(sluice_delivery_queue_age_seconds|sluice_database_oldest_transaction_age_seconds) /m,
   );

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { unpackAddresses } from '../../src/store/addresses/packedAddresses.ts';
 import { plain } from './plain.ts';
 import { DEFAULT_OPTIONS } from '../../src/store/streams/contract.ts';
-import { type StoreTools, address, draft, hashOf } from './storeTools.ts';
+import type { Store } from '../../src/store/store.ts';
+import { type StoreTools, address, draft, hashOf, useStore } from './storeTools.ts';
 
 export function testChildren(tools: StoreTools): void {
   const { startChain } = tools;
@@ -24,6 +25,14 @@ export function testChildren(tools: StoreTools): void {
     factory,
     address: address(n),
   });
+  /** Returns the counts of a stream, with the position of each chain. */
+  const countsOf = async (streamId: string, ...chains: readonly Chain[]): Promise<string[]> =>
+    (await tools.store.listChildCounts(streamId))
+      .map(({ chain, factory, children }) => {
+        const n = chains.findIndex((each) => each.chain === chain) + 1;
+        return `${n} ${factory} ${children}`;
+      })
+      .toSorted();
   type Chain = Awaited<ReturnType<typeof startChain>>;
   const commit = (chain: Chain, children: Parameters<Chain['commit']>[6]) =>
     chain.commit(chain.next(), [], 2, [], 1, undefined, children);
@@ -153,65 +162,120 @@ export function testChildren(tools: StoreTools): void {
           children: children.map((n) => ({ ...childOf(streamId, n), blockNumber: from })),
         });
       expect(await search(90, 101, 1)).toBeUndefined();
-      expect(await search(90, 95, 1, 2)).toMatchObject({ matches: 2, state: 'running' });
+      expect(await search(90, 95, 1, 2)).toMatchObject({
+        job: { matches: 2, state: 'running' },
+      });
       expect(await search(90, 95, 3)).toBeUndefined();
       expect(await childrenOf(streamId, chain.chain)).toEqual([1, 2]);
       expect(await missing()).toEqual([{ from: 96, to: 100 }]);
       expect(await store.readChildrenMissing(streamId, chain.chain)).toBe(96);
       await commit(chain, [childOf(streamId, 4)]);
-      expect(await search(96, 100, 4)).toMatchObject({ state: 'running', nextBlock: 101 });
+      expect(await search(96, 100, 4)).toMatchObject({
+        job: { state: 'running', nextBlock: 101 },
+      });
       const sought = { addresses: [address(4)], upTo: 100 };
       expect(await store.findChildren(chain.chain, sought)).toMatchObject([{ blockNumber: 96 }]);
       // The children may have created others since then.
       await store.extendSearch(id);
       expect(await store.readJob(id)).toMatchObject({ state: 'running', blockTo: 102 });
       await commit(chain, []);
-      expect(await search(101, 102)).toMatchObject({ state: 'done' });
+      expect(await search(101, 102)).toMatchObject({ job: { state: 'done' } });
       expect(await missing()).toBeUndefined();
     });
 
-    test('are listed and counted by factory, chain, and part of an address or label', async () => {
+    test('are listed and counted by factory, and part of an address or label', async () => {
       const [one, other] = [await startChain(), await startChain()];
-      const { id } = await tools.store.createStream(draft([one.chain, other.chain]));
-      await commit(one, [childOf(id, 1), childOf(id, 0x2a), childOf(id, 3, 'g')]);
-      await commit(other, [childOf(id, 1)]);
+      const { id: streamId } = await tools.store.createStream(draft([one.chain, other.chain]));
+      await commit(one, [childOf(streamId, 1), childOf(streamId, 0x2a), childOf(streamId, 3, 'g')]);
+      await commit(other, [childOf(streamId, 1)]);
       const { store } = tools;
-      expect(await store.labelChildren(id, { [address(1)]: 'Pool A', [address(9)]: '' })).toEqual({
-        missing: address(9),
+      const labels = { [address(1)]: 'Pool A', [address(9)]: '' };
+      expect(await store.labelChildren(streamId, labels)).toEqual({ missing: address(9) });
+      const shown = async (page: Omit<Parameters<typeof store.listChildren>[1], 'limit'> = {}) =>
+        (
+          await store.listChildren(
+            { streamId, chain: one.chain, factory: 'f' },
+            { limit: 2, ...page },
+          )
+        ).map(({ address, label }) => `${Number(address)} ${label}`);
+      expect(await shown()).toEqual(['1 null', '42 null']);
+      await store.labelChildren(streamId, { [address(1)]: 'Pool A', [address(3)]: 'Pool B' });
+      await store.labelChildren(streamId, { [address(3)]: '' });
+      expect(await shown()).toEqual(['1 Pool A', '42 null']);
+      expect(await shown({ after: address(1) })).toEqual(['42 null']);
+      expect(await shown({ find: 'pool' })).toEqual(['1 Pool A']);
+      expect(await shown({ find: '0x…2a' })).toEqual(['42 null']);
+      const list = { streamId, chain: one.chain, factory: 'f' };
+      expect(await store.countChildren(list, 'pool')).toBe(1);
+      expect(await countsOf(streamId, one, other)).toEqual(['1 f 2', '1 g 1', '2 f 1']);
+      expect((await store.readStream(streamId))?.childCount).toBe(4);
+      expect(await store.countChildrenByChain()).toMatchObject({
+        [one.chain]: 3,
+        [other.chain]: 1,
       });
-      const all = { streamId: id, factories: ['f', 'g', 'h'] };
-      const shown = async (filter: object, page: Parameters<typeof store.listChildren>[1]) =>
-        (await store.listChildren({ ...all, ...filter }, page)).map(
-          ({ chain, factory, address, label }) =>
-            `${chain === one.chain ? 1 : 2} ${factory} ${Number(address)} ${label}`,
-        );
-      expect(await shown({}, { limit: 9 })).toEqual([
-        '1 f 1 null',
-        '1 f 42 null',
-        '1 g 3 null',
-        '2 f 1 null',
-      ]);
-      await store.labelChildren(id, { [address(1)]: 'Pool A', [address(3)]: 'Pool B' });
-      await store.labelChildren(id, { [address(3)]: '' });
-      expect(await shown({}, { limit: 2 })).toEqual(['1 f 1 Pool A', '1 f 42 null']);
-      const after = { chain: one.chain, factory: 'f', address: address(0x2a) };
-      expect(await shown({}, { limit: 9, after })).toEqual(['1 g 3 null', '2 f 1 Pool A']);
-      for (const [filter, expected] of [
-        [{}, 4],
-        [{ factories: ['g'] }, 1],
-        [{ chain: other.chain }, 1],
-        [{ find: 'pool' }, 2],
-        [{ find: '0x…2a' }, 1],
-      ] as const) {
-        expect(await shown(filter, { limit: 9 })).toHaveLength(expected);
-        expect(await store.countChildren({ ...all, ...filter })).toBe(expected);
-      }
       expect(
-        (await store.listParents(address(3))).filter(({ streamId }) => streamId === id),
-      ).toEqual([{ ...childOf(id, 3, 'g'), chain: one.chain, blockNumber: 101, label: null }]);
-      expect(await store.listLabels(id, [address(1), address(3)])).toEqual({
+        (await store.listParents(address(3))).filter((of) => of.streamId === streamId),
+      ).toEqual([
+        { ...childOf(streamId, 3, 'g'), chain: one.chain, blockNumber: 101, label: null },
+      ]);
+      expect(await store.listLabels(streamId, [address(1), address(3)])).toEqual({
         [address(1)]: 'Pool A',
       });
+    });
+
+    test('are counted through reorgs, repeated children and removed factories', async () => {
+      const chain = await startChain();
+      const { store } = tools;
+      const { id } = await store.createStream(draft([chain.chain]));
+      await commit(chain, [childOf(id, 1), childOf(id, 2, 'g')]);
+      const ancestor = chain.tip();
+      await commit(chain, [childOf(id, 1), childOf(id, 3)]);
+      expect(await countsOf(id, chain)).toEqual(['1 f 2', '1 g 1']);
+      await store.rewindChain({ ...chain.held, ancestor });
+      expect(await countsOf(id, chain)).toEqual(['1 f 1', '1 g 1']);
+      await store.updateStream(id, plain({}), { leftFactories: ['f'] });
+      while (await store.cleanUpChildren());
+      expect(await countsOf(id, chain)).toEqual(['1 g 1']);
+      const block = { ...chain.tip(), number: 110 };
+      await store.startChain({ ...chain.held, block, genesisHash: hashOf() });
+      expect((await store.readStream(id))?.childCount).toBe(0);
+    });
+
+    test('have the label of the listed address first', async () => {
+      const chain = await startChain();
+      const { store } = tools;
+      const { id } = await store.createStream(draft([chain.chain]));
+      await commit(chain, [childOf(id, 1), childOf(id, 2)]);
+      await store.labelChildren(id, { [address(1)]: 'child', [address(2)]: 'child' });
+      await tools.add(id, [1, 2], { 1: 'own' });
+      const labels = { [address(1)]: 'own', [address(2)]: 'child' };
+      const labelsIn = (rows: readonly { address: string; label: string | null }[]) =>
+        Object.fromEntries(rows.map((row) => [row.address, row.label]));
+      expect(await store.listLabels(id, [address(1), address(2)])).toEqual(labels);
+      const list = { streamId: id, chain: chain.chain, factory: 'f' };
+      expect(labelsIn(await store.listChildren(list, { limit: 9 }))).toEqual(labels);
+      expect(await store.countChildren(list, 'own')).toBe(1);
+      const parents = await store.listParents(address(1));
+      expect(labelsIn(parents.filter(({ streamId }) => streamId === id))).toEqual({
+        [address(1)]: 'own',
+      });
+      await tools.remove(id, [1]);
+      expect(await store.listLabels(id, [address(1)])).toEqual({ [address(1)]: 'child' });
+    });
+
+    test('lose their labels with their last factory', async () => {
+      const chain = await startChain();
+      const { store } = tools;
+      const { id } = await store.createStream(draft([chain.chain]));
+      await commit(chain, [childOf(id, 1), childOf(id, 1, 'g'), childOf(id, 2)]);
+      await store.labelChildren(id, { [address(1)]: 'both', [address(2)]: 'f only' });
+      const removeFactory = async (factory: string) => {
+        await store.updateStream(id, plain({}), { leftFactories: [factory] });
+        while (await store.cleanUpChildren());
+        return store.listLabels(id, [address(1), address(2)]);
+      };
+      expect(await removeFactory('f')).toEqual({ [address(1)]: 'both' });
+      expect(await removeFactory('g')).toEqual({});
     });
 
     test('of a removed factory are deleted, and it comes back without them', async () => {
@@ -249,6 +313,109 @@ export function testChildren(tools: StoreTools): void {
       expect(await childrenOf(id, chain.chain)).toEqual([1]);
       while (await tools.store.cleanUpChildren());
       expect(await childrenOf(id, chain.chain)).toEqual([]);
+    });
+  });
+}
+
+/**
+ * Tests that the ledger adds no more children than its maximum.
+ *
+ * @param open opens the ledger with a maximum of `maxChildren` children per stream
+ */
+export function testMaximumOfChildren(
+  open: (limits: { maxChildren: number }) => Promise<Store>,
+): void {
+  const tools = useStore(() => open({ maxChildren: 3 }));
+  const childOf = (streamId: string, n: number, factory = 'f') => ({
+    streamId,
+    factory,
+    address: address(n),
+  });
+
+  /** Starts two chains, and creates a stream of both and another stream of the first. */
+  const start = async () => {
+    const [one, other] = [await tools.startChain(), await tools.startChain()];
+    const [{ id }, second] = [
+      await tools.store.createStream(draft([one.chain, other.chain])),
+      await tools.store.createStream(draft([one.chain])),
+    ];
+    const commit = (chain: typeof one, ...numbers: number[]) =>
+      chain.commit(
+        chain.next(),
+        [],
+        2,
+        [],
+        1,
+        undefined,
+        numbers.map((n) => childOf(id, n)),
+      );
+    const jobs = async (streamId = id) =>
+      (await tools.store.listJobs({ streamId, limit: 9 })).map(
+        ({ chainId, state, blockFrom, blockTo }) =>
+          `${chainId === one.chain ? 1 : 2} ${state} ${blockFrom} ${blockTo}`,
+      );
+    return { id, second: second.id, one, other, commit, jobs };
+  };
+
+  describe('the maximum of children per stream', () => {
+    test('leaves out further ones, whose blocks a failed search keeps', async () => {
+      const { id, one, other, commit, jobs } = await start();
+      await commit(other, 1, 2);
+      expect(await jobs()).toEqual([]);
+      const limited = await commit(one, 1, 2, 3);
+      expect(limited).toMatchObject({ outcome: 'committed', children: [childOf(id, 1)] });
+      expect(await jobs()).toEqual(['1 failed 101 101']);
+      // Children that the stream has already are not left out.
+      await commit(one, 1);
+      expect(await jobs()).toEqual(['1 failed 101 101']);
+      await commit(one, 4);
+      expect(await jobs()).toEqual(['1 failed 101 103']);
+      await commit(other, 3);
+      expect(await jobs()).toEqual(['2 failed 102 102', '1 failed 101 103']);
+      expect((await tools.store.readStream(id))?.childCount).toBe(3);
+      expect((await tools.store.readCoverage(id)).map((of) => of.childrenMissing)).toEqual([
+        [{ from: 101, to: 103 }],
+        [{ from: 102, to: 102 }],
+      ]);
+    });
+
+    test('does not apply to other streams, and ends with room for more', async () => {
+      const { id, second, one, commit, jobs } = await start();
+      await commit(one, 1, 2, 3, 4);
+      const added = await one.commit(one.next(), [], 2, [], 1, undefined, [childOf(second, 4)]);
+      expect(added).toMatchObject({ children: [childOf(second, 4)] });
+      expect(await jobs(second)).toEqual([]);
+      await tools.store.updateStream(id, plain({}), { leftFactories: ['f'] });
+      while (await tools.store.cleanUpChildren());
+      expect(await commit(one, 5)).toMatchObject({ children: [childOf(id, 5)] });
+      const [failed] = await tools.store.listJobs({ streamId: id, limit: 9 });
+      await tools.store.setJobState(failed!.id, 'running', '');
+      expect(await tools.store.listRunningJobs(one.chain)).toMatchObject([
+        { id: failed!.id, isForLeftOut: true },
+      ]);
+    });
+
+    test('ends a search at the first block with a further child', async () => {
+      const { one } = await start();
+      const { store } = tools;
+      const factory = { address: address(1), event: 'E(address a)', parameter: 'a', from: 90 };
+      const { id: streamId } = await store.createStream(
+        draft([one.chain], { options: { ...DEFAULT_OPTIONS, factories: [factory] } }),
+      );
+      const [{ id } = { id: '' }] = await store.listRunningJobs(one.chain);
+      const children = [91, 92, 92, 93, 94].map((blockNumber, n) => ({
+        ...childOf(streamId, n),
+        blockNumber,
+      }));
+      const found = await store.commitSearch({ ...one.held, id, from: 90, to: 100, children });
+      expect(found).toMatchObject({
+        job: { state: 'failed', nextBlock: 93, matches: 3 },
+        children: children.slice(0, 3),
+      });
+      expect(found?.job.message).toContain('has 3 children, the maximum');
+      expect((await store.readCoverage(streamId))[0]?.childrenMissing).toEqual([
+        { from: 93, to: 100 },
+      ]);
     });
   });
 }

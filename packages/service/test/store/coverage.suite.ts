@@ -30,6 +30,13 @@ export function testCoverage(tools: StoreTools): void {
       await tools.store.setStreamStatus(id, 'paused', '');
       await tools.store.setStreamStatus(id, 'active', '');
       expect((await coverageOf(id))?.holes).toEqual(growing);
+
+      await tools.store.setStreamStatus(id, 'paused', '');
+      await chain.commit(chain.next(), []);
+      await tools.store.setStreamStatus(id, 'active', '');
+      await chain.commit(chain.next(), []);
+      const second = { from: 107, to: 107, reason: 'paused' };
+      expect((await coverageOf(id))?.holes).toEqual([...growing, second]);
     });
 
     test('excludes blocks that replaced others while the stream was paused', async () => {
@@ -65,9 +72,34 @@ export function testCoverage(tools: StoreTools): void {
         to: 150,
         holes: [{ from: 102, to: 150, reason: 'resumed' }],
       });
+      const next: BlockHeader = { ...later, number: 151, hash: hashOf() };
+      const restart = { ...chain.held, genesisHash: hashOf() };
+      await tools.store.startChain({ ...restart, block: next, holeFrom: 151 });
+      await chain.commit(chain.next(next), []);
+      expect(await coverageOf(id)).toMatchObject({
+        from: 101,
+        to: 152,
+        holes: [
+          { from: 102, to: 150, reason: 'resumed' },
+          { from: 151, to: 151, reason: 'resumed' },
+        ],
+      });
       const other: BlockHeader = { ...chain.next(), number: 7 };
       await tools.store.startChain({ ...chain.held, block: other, genesisHash: hashOf() });
       expect(await coverageOf(id)).toMatchObject({ from: null, to: null, holes: [] });
+    });
+
+    test('starts earlier if its chain is resumed from an earlier block', async () => {
+      const chain = await startChain();
+      const first = chain.next();
+      for (let n = 0; n < 3; n++) await chain.commit(chain.next(), []);
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      await chain.commit(chain.next(), []);
+      expect(await coverageOf(id)).toMatchObject({ from: 104, to: 104 });
+      const restart = { ...chain.held, genesisHash: hashOf(), holeFrom: 104 };
+      await tools.store.startChain({ ...restart, block: first });
+      await chain.commit(chain.next(first), []);
+      expect(await coverageOf(id)).toMatchObject({ from: 102, to: 102, holes: [] });
     });
 
     test('follows the chains of its stream', async () => {
@@ -75,6 +107,9 @@ export function testCoverage(tools: StoreTools): void {
       const two = await startChain();
       const { id } = await tools.store.createStream(draft([one.chain]));
       await one.commit(one.next(), []);
+      await tools.store.updateStream(id, { chainIds: [one.chain, two.chain] });
+      const both = await tools.store.readCoverage(id);
+      expect(both.find(({ chainId }) => chainId === one.chain)).toMatchObject({ from: 101 });
       await tools.store.setStreamStatus(id, 'paused', '');
       await tools.store.updateStream(id, { chainIds: [two.chain] });
       await two.commit(two.next(), []);
@@ -170,7 +205,9 @@ export function testCoverage(tools: StoreTools): void {
 
     test('advance with their matches, and deliver them as confirmed', async () => {
       const { chain, streamId, job } = await newJob();
-      expect(await tools.store.listRunningJobs(chain.chain)).toEqual([job]);
+      expect(await tools.store.listRunningJobs(chain.chain)).toEqual([
+        { ...job, isForLeftOut: false },
+      ]);
       const unverified = { codes: ['receipts'], witnesses: 1, isUncertain: true } as const;
       const first = await tools.store.commitJob({
         ...chain.held,

@@ -211,6 +211,16 @@ export function testEvents(open: () => Promise<Store>): void {
       await eventStream(store, chain);
       await store.events.trim();
       expect(await feed.take('stream')).toHaveLength(1);
+      // In memory, at least 5,000 and at most 10,000 events are kept.
+      for (let batch = 0; batch < 12; batch++) {
+        const events = Array.from({ length: 1_000 }, (_, n) => ({
+          type: 'reorg' as const,
+          chainId: chain,
+          blockNumber: 1_000 * batch + n,
+        }));
+        await store.events.publish(events);
+        expect(await feed.take('reorg')).toEqual(events);
+      }
     });
   });
 }

@@ -1,7 +1,8 @@
 /** Tests the leases of deliveries and of chains, and the processes that read chains. */
 import { describe, expect, test } from 'vitest';
 import { newMatch } from './newMatch.ts';
-import { type StoreTools, hashOf, newChain, draft } from './storeTools.ts';
+import { DEFAULT_OPTIONS } from '../../src/store/streams/contract.ts';
+import { type StoreTools, address, hashOf, newChain, draft } from './storeTools.ts';
 
 export function testLeases(tools: StoreTools): void {
   const { startChain, deliveriesOf, claimOf, outcomeOf } = tools;
@@ -139,9 +140,20 @@ export function testLeases(tools: StoreTools): void {
         blockFrom: 5,
         blockTo: 9,
       });
+      const factory = { address: address(1), event: 'E(address a)', parameter: 'a', from: 90 };
+      const parent = await tools.store.createStream(
+        draft([chain.chain], { options: { ...DEFAULT_OPTIONS, factories: [factory] } }),
+      );
+      const [search] = await tools.store.listJobs({ streamId: parent.id, limit: 1 });
       await take(chain.chain, 60_000, true);
 
-      const before = JSON.stringify([await deliveriesOf(id), await tools.store.readJob(job!.id)]);
+      const read = async () =>
+        JSON.stringify([
+          await deliveriesOf(id),
+          await tools.store.readJob(job!.id),
+          await tools.store.readJob(search!.id),
+        ]);
+      const before = await read();
       expect(await chain.commit(chain.next(), [newMatch(id)])).toEqual({ outcome: 'lost-lease' });
       expect(await chain.rewind(chain.next())).toEqual([]);
       const other = { ...block, hash: hashOf() };
@@ -158,6 +170,15 @@ export function testLeases(tools: StoreTools): void {
           blocks: [{ block: past, matches: [newMatch(id)] }],
         }),
       ).toBeUndefined();
+      expect(
+        await tools.store.commitSearch({
+          ...chain.held,
+          id: search!.id,
+          from: 90,
+          to: 90,
+          children: [],
+        }),
+      ).toBeUndefined();
       const [match] = await tools.store.listEnriching({
         chain: chain.chain,
         limit: 1,
@@ -169,9 +190,7 @@ export function testLeases(tools: StoreTools): void {
         ...chain.held,
         completed: [{ matchId: match!.id, bodyTail: ',"logs":[]}', about: '' }],
       });
-      expect(JSON.stringify([await deliveriesOf(id), await tools.store.readJob(job!.id)])).toBe(
-        before,
-      );
+      expect(await read()).toBe(before);
       expect(await tools.store.readCheckpoint(chain.chain)).toMatchObject({
         number: block.number,
         hash: block.hash,

@@ -5,6 +5,7 @@ import { testAccess } from './access.suite.ts';
 import { testActivity } from './activity.suite.ts';
 import { CHAIN_HEALTH, eventStream, followFeed, testEvents } from './events.suite.ts';
 import { testCounts } from './counts.suite.ts';
+import { testMaximumOfChildren } from './children.suite.ts';
 import { testHistory } from './history.suite.ts';
 import { testOrder } from './order.suite.ts';
 import { testInvariants } from './invariants.suite.ts';
@@ -53,16 +54,15 @@ async function commitBlocks(store: Store, chain: string, count: number, streamId
   return { epoch, genesis: header(0), commit };
 }
 
-/** Waits until another session waits for a lock. */
-const untilBlocked = (client: pg.Client) =>
+/** Waits until this number of other sessions waits for a lock. */
+const untilBlocked = (client: pg.Client, sessions = 1) =>
   expect
     .poll(async () => {
-      const { rows } = await client.query(
-        "select from pg_stat_activity where wait_event_type = 'Lock'",
-      );
+      // In a transaction, `pg_stat_activity` would not list sessions that begin later.
+      const { rows } = await client.query('select from pg_locks where not granted');
       return rows.length;
     })
-    .toBe(1);
+    .toBe(sessions);
 
 /** Claims all due deliveries of these streams. */
 async function claimOf(store: Store, streamIds: readonly string[], perStream = 1000) {
@@ -82,6 +82,7 @@ describe.each(findPostgres())('the store on PostgreSQL $version', ({ programs })
   testSettling(() =>
     Promise.all([openPostgresStore(postgres.url), openPostgresStore(postgres.url)]),
   );
+  testMaximumOfChildren((limits) => openPostgresStore(postgres.url, limits));
   testHistory(() => openPostgresStore(postgres.url));
   testAccess(() => openPostgresStore(postgres.url));
   testEvents(() => openPostgresStore(postgres.url));
@@ -278,6 +279,30 @@ describe.each(findPostgres())('the store on PostgreSQL $version', ({ programs })
     expect(await store.readDelivery(renewed!.id)).toMatchObject({ state: 'leased' });
     expect(await store.readDelivery(lost!.id)).toMatchObject({ state: 'pending' });
     await store.close();
+  });
+
+  test('the lease of a chain is taken only after the current write of its holder', async () => {
+    const [holder, another] = await Promise.all([
+      openPostgresStore(postgres.url),
+      openPostgresStore(postgres.url),
+    ]);
+    const chain = '0xe48';
+    const { id } = await eventStream(holder, chain);
+    const { epoch, commit } = await commitBlocks(holder, chain, 1, [id]);
+    const other = new pg.Client(postgres.url);
+    await other.connect();
+    await other.query('begin; lock table match in exclusive mode');
+    const committed = commit(2);
+    await untilBlocked(other);
+    const lease = { name: chain, holder: 'another', forMs: 60_000, force: true };
+    const taken = another.takeLease(lease);
+    await untilBlocked(other, 2);
+    await other.query('commit');
+    await other.end();
+    expect(await committed).toMatchObject({ outcome: 'committed' });
+    expect(await taken).toBe(epoch + 1);
+    expect(await commit(3)).toEqual({ outcome: 'lost-lease' });
+    await Promise.all([holder.close(), another.close()]);
   });
 
   test('a change of a stream that deadlocks with the end of attempts is repeated', async () => {

@@ -184,7 +184,7 @@ export function testRules(tools: StoreTools): void {
       expect(await commitWith(older)).toEqual(settled);
       const all = [early, paused, gone];
       const { result, moved } = await movedBy(store, () => commitWith(settled.revision, all));
-      expect(result).toEqual({ outcome: 'committed' });
+      expect(result).toMatchObject({ outcome: 'committed' });
       expect(moved).toMatchObject([{ streamId: early }, { streamId: paused }]);
       expect(await add(early, [3])).toMatchObject({ effectiveFrom: { [chain.chain]: 102 } });
       expect(await store.readCoverage(early)).toMatchObject([{ from: 101, to: 101, holes: [] }]);
@@ -198,8 +198,10 @@ export function testRules(tools: StoreTools): void {
       const chain = await startChain();
       const create = async () => (await store.createStream(draft([chain.chain]))).id;
       const [paused, resumed] = [await create(), await create()];
+      const [pausedLate, resumedLate] = [await create(), await create()];
       await store.setStreamStatus(resumed, 'paused', '');
       await chain.commit(chain.next(), []);
+      await store.setStreamStatus(resumedLate, 'paused', '');
       const block = chain.next();
       const commitWith = (ruleRevision: number) =>
         store.commitBlock({
@@ -215,15 +217,19 @@ export function testRules(tools: StoreTools): void {
       await store.setStreamStatus(resumed, 'active', '');
       const created = await create();
       const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER, 'evm');
+      // These changes are newer than the rules that the block was matched with.
+      await store.setStreamStatus(pausedLate, 'paused', '');
+      await store.setStreamStatus(resumedLate, 'active', '');
+      const createdLate = await create();
       expect((await commitWith(revision)).outcome).toBe('committed');
       const coverageOf = async (id: string) => (await store.readCoverage(id))[0];
-      expect(await coverageOf(paused)).toMatchObject({
-        from: 101,
-        to: 102,
-        holes: [{ from: 102, to: 102, reason: 'paused' }],
-      });
+      const without102 = { from: 101, to: 102, holes: [{ from: 102, to: 102, reason: 'paused' }] };
+      expect(await coverageOf(paused)).toMatchObject(without102);
       expect(await coverageOf(resumed)).toMatchObject({ from: 102, to: 102, holes: [] });
       expect(await coverageOf(created)).toMatchObject({ from: 102, to: 102, holes: [] });
+      expect(await coverageOf(pausedLate)).toMatchObject({ from: 101, to: 102, holes: [] });
+      expect(await coverageOf(resumedLate)).toMatchObject(without102);
+      expect(await coverageOf(createdLate)).toMatchObject({ from: null });
     });
 
     test('a rewind discards settled rules', async () => {

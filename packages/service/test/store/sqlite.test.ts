@@ -10,6 +10,7 @@ import { newMatch } from './newMatch.ts';
 import { openSqliteStore } from '../../src/store/engine/sqlite/sqlite.ts';
 import { testEvents } from './events.suite.ts';
 import { testCounts } from './counts.suite.ts';
+import { testMaximumOfChildren } from './children.suite.ts';
 import { testHistory } from './history.suite.ts';
 import { testOrder } from './order.suite.ts';
 import { testInvariants } from './invariants.suite.ts';
@@ -38,6 +39,7 @@ async function openSecond(name: string) {
 describe('SQLite store', () => {
   testStore(() => openSqliteStore(join(folder, 'suite')));
   testSettling(async () => [await openSqliteStore(join(folder, 'settling'))]);
+  testMaximumOfChildren((limits) => openSqliteStore(join(folder, 'maximum'), limits));
   testHistory(() => openSqliteStore(join(folder, 'history')));
   testInvariants(() => openSecond('invariants'));
   testCounts(() => openSecond('facets'));

@@ -83,6 +83,38 @@ export function testValues(tools: StoreTools): void {
       expect(await runsOf(chain)).toEqual([{ newest: [101, 101, '"1"'], last: [101, 101, '"1"'] }]);
     });
 
+    test('are known as of any block', async () => {
+      const { chain, id } = await start();
+      const at = async (block: number) => {
+        const { known, begun, ...state } = await tools.store.readValuesAt(chain.chain, id, block);
+        return {
+          ...state,
+          known: known.map(({ newest, last }) => [newest.from, last?.from]),
+          begun: begun.map(({ from, value: json }) => [from, json]),
+        };
+      };
+      await commit(chain);
+      await read(chain, { results: [value(id, '"1"')] });
+      await commit(chain);
+      await read(chain, { results: [{ ...value(id, ''), value: null, error: 'it reverted' }] });
+      await commit(chain);
+      await read(chain, { results: [value(id, '"2"')] });
+      await commit(chain);
+      const kept = { keptFrom: 100, isPending: false };
+      expect(await at(101)).toEqual({ ...kept, known: [], begun: [[101, '"1"']] });
+      expect(await at(102)).toEqual({ ...kept, known: [[101, 101]], begun: [[102, null]] });
+      expect(await at(103)).toEqual({ ...kept, known: [[102, 101]], begun: [[103, '"2"']] });
+      expect(await at(104)).toEqual({
+        keptFrom: 100,
+        isPending: true,
+        known: [[103, 103]],
+        begun: [],
+      });
+      const other = await tools.store.createStream(draft([chain.chain]));
+      const { known } = await tools.store.readValuesAt(chain.chain, other.id, 104);
+      expect(known).toEqual([]);
+    });
+
     test('keep only the runs to which a rewind may return', async () => {
       const { chain, id } = await start();
       // Runs are trimmed at block 112, and the window has two blocks.
@@ -96,6 +128,33 @@ export function testValues(tools: StoreTools): void {
       ]);
       await chain.rewind({ ...chain.tip(), number: 110 });
       expect(await runsOf(chain)).toEqual([]);
+    });
+
+    test('keep the last value before reads that fail for longer than the window', async () => {
+      const { chain, id } = await start();
+      for (let n = 101; n <= 112; n++) {
+        await chain.commit(chain.next(), [], 2, [], 1, undefined, [], true, 2);
+        const failed = { ...value(id, '', 102), value: null, error: 'it reverted' };
+        const first = { 101: value(id, '"1"'), 102: { ...failed, continues: undefined } }[n];
+        await read(chain, { results: [first ?? failed] });
+      }
+      expect(await runsOf(chain)).toEqual([
+        { newest: [102, 112, 'it reverted'], last: [101, 101, '"1"'] },
+      ]);
+    });
+
+    test('keep the last value of a stream, whatever others read', async () => {
+      const { chain, id } = await start();
+      const other = await tools.store.createStream(draft([chain.chain]));
+      for (let n = 101; n <= 112; n++) {
+        await chain.commit(chain.next(), [], 2, [], 1, undefined, [], true, 2);
+        const its = n === 101 ? [value(id, '"1"')] : [];
+        await read(chain, { results: [...its, value(other.id, `"${n}"`)] });
+      }
+      expect(await runsOf(chain)).toContainEqual({
+        newest: [101, 101, '"1"'],
+        last: [101, 101, '"1"'],
+      });
     });
 
     test('are not written for a block that left the chain, or that was read already', async () => {
@@ -207,6 +266,7 @@ export function testValues(tools: StoreTools): void {
         matches: [newMatch(second.id)],
       });
       expect(await tools.store.listKnownReads(second.chain.chain)).toEqual([]);
+      expect(await tools.deliveriesOf(second.id)).toEqual([]);
     });
 
     test('are forgotten when their chain restarts', async () => {

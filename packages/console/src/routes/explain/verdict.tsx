@@ -64,6 +64,7 @@ function Details({
         <UnwatchedAddresses transaction={transaction} chainId={chainId} />
       )}
       {records.length > 0 && <Records verdict={verdict} chainId={chainId} />}
+      {verdict.values.length > 0 && <Values verdict={verdict} />}
       {deliveries.length > 0 && <Deliveries deliveries={deliveries} />}
       <Link
         to="/streams/$streamId"
@@ -131,13 +132,7 @@ function Records({
           .map(({ kind, index, traceAddress = [], transactionHash, included, reasons }) => (
             <li key={`${kind} ${index} ${traceAddress.join()} ${transactionHash}`} className="mt-2">
               <p className="flex flex-wrap items-center gap-x-3">
-                <Status
-                  condition={
-                    included
-                      ? { shape: 'disc', word: 'in the webhook', tone: 'ok' }
-                      : { shape: 'cross', word: 'excluded', tone: 'faint' }
-                  }
-                />
+                <Status condition={included ? INCLUDED : EXCLUDED} />
                 <span>{RECORD_WORDS[kind]}</span>
                 <span className="data text-muted">{[index, ...traceAddress].join('.')}</span>
                 <Hash value={transactionHash} name="transaction hash" />
@@ -160,6 +155,34 @@ function Records({
             records.
           </p>
         )
+      )}
+    </>
+  );
+}
+
+const INCLUDED = { shape: 'disc', word: 'in the webhook', tone: 'ok' } as const;
+const EXCLUDED = { shape: 'cross', word: 'excluded', tone: 'faint' } as const;
+const UNKNOWN = { shape: 'ring', word: 'not known', tone: 'faint' } as const;
+
+/** Lists the values on chain that the stream reads, and why each was sent or not. */
+function Values({ verdict: { values, valueCount } }: { verdict: StreamVerdict }) {
+  return (
+    <>
+      <h3 className="caps mt-3">Values</h3>
+      <ul>
+        {values.map(({ chainId, name, block, included, after, reason }) => (
+          <li key={`${chainId} ${name}`} className="mt-2">
+            <p className="flex flex-wrap items-center gap-x-3">
+              <Status condition={included ? INCLUDED : after === null ? UNKNOWN : EXCLUDED} />
+              <span className="data min-w-0 break-all">{name}</span>
+              <span className="text-muted">block {formatCount(block)}</span>
+            </p>
+            <Reasons reasons={[reason]} />
+          </li>
+        ))}
+      </ul>
+      {valueCount > values.length && (
+        <p className="mt-2 text-muted">{formatCount(valueCount - values.length)} more.</p>
       )}
     </>
   );

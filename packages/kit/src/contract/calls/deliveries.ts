@@ -12,7 +12,7 @@ import {
   tagged,
   unverifiedCodes,
 } from './basics.ts';
-import { component, named, shape } from '../named.ts';
+import { component, named, shape, typed } from '../named.ts';
 import { confirmations, deliveryPhase, deliveryState } from '../requests/enums.ts';
 import { EXPLAIN_KINDS, EXPLAIN_OUTCOMES, EXPLAIN_STAGES, EXPLAIN_VERDICTS } from '../index.ts';
 import {
@@ -344,6 +344,18 @@ const explainedTransaction = shape(
   }),
 );
 
+const explainedResult = shape(
+  'ExplainedResult',
+  'A value, and the last block in whose state it was read.',
+  z.strictObject({
+    block: count,
+    value: typed(
+      'unknown',
+      z.unknown().describe('Integers are decimal text, bytes are hex, and structs are arrays.'),
+    ),
+  }),
+);
+
 const explainedRecord = shape(
   'ExplainedRecord',
   'A log, transaction, internal transaction or call of the block, checked for one stream.',
@@ -359,6 +371,25 @@ const explainedRecord = shape(
     transactionHash: text,
     included: flag.describe('Whether it is in the webhook.'),
     reasons: z.array(explainReason),
+  }),
+);
+
+export const explainedValue = shape(
+  'ExplainedValue',
+  'A value on chain that a stream reads, and why it was sent in the block or not.',
+  z.strictObject({
+    chainId,
+    name: text.describe(
+      'The function or balance, and its condition: `totalSupply() of 0x…, below 1,000`.',
+    ),
+    block: count,
+    before: explainedResult
+      .nullable()
+      .describe('The last known value before the block; null if there is none.'),
+    after: explainedResult.nullable().describe('The value in the block; null if it is not known.'),
+    decimals: count.nullable().describe('Decimals of the value; null if they are unknown.'),
+    included: flag.describe('Whether its condition holds, so that it is in a webhook.'),
+    reason: explainReason,
   }),
 );
 
@@ -383,6 +414,12 @@ const streamVerdict = shape(
       .array(explainedRecord)
       .describe(
         'The first 50 of these, starting with those in the webhook; for a delivery, the first 20,000 from its transactions.',
+      ),
+    valueCount: count.describe('The number of values on chain that the stream reads there.'),
+    values: z
+      .array(explainedValue)
+      .describe(
+        'The first 50 of these, starting with those that were sent. Empty for a transaction; for an address, those that concern it, in the last committed block.',
       ),
     deliveries: z
       .array(deliverySummary)

@@ -67,6 +67,7 @@ const streamSummary = shape(
     chainIds: z.array(chainId),
     allAddresses: flag,
     amountOfAddresses: count,
+    amountOfChildren: count.describe('Number of children of its factories, on all chains'),
     topic0: texts,
     createdAt: unixMs,
     queue: count.describe('Deliveries waiting to be sent or retried.'),

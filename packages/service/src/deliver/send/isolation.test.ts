@@ -2,7 +2,7 @@ import { unwrapWithPublicKey } from '@sluice/kit';
 import { TEST_WEBHOOK } from '@sluice/kit/contract';
 import { createKeyPair } from '@sluice/kit/testing';
 import { type WebhookSink, startWebhookSink } from '@sluice/testkit';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { ALL_NETWORKS } from '../destinations/http/guard.ts';
 import { type Isolation, type IsolationOptions, createIsolation } from './isolation.ts';
 import type { SendRequest } from './send.ts';
@@ -76,6 +76,30 @@ test('the isolated sender guards addresses like the service', async () => {
   expect(status).toBeNull();
   expect(error).toMatch(/private, loopback or reserved/);
   expect(sink.requests).toEqual([]);
+});
+
+test('a receiver that hangs until the timeout of its stream is no fault of the process', async () => {
+  sink.respond({ silence: 'hang' });
+  const { send } = await start();
+  const { status, error } = await send({ ...sendingOf('{}'), timeoutMs: 300 }, () => {});
+  expect([status, error]).toEqual([null, expect.stringContaining('0.3 s')]);
+});
+
+test('a process that was idle is not ended while it sends again', async () => {
+  const { send, start: startAgain } = await start();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
+  try {
+    await send(sendingOf('{}'), () => {});
+    await vi.advanceTimersByTimeAsync(59_000);
+    await startAgain();
+    sink.respond({ silence: 'hang' });
+    const hanging = send({ ...sendingOf('{}'), timeoutMs: 1_000 }, () => {});
+    await sink.waitFor(2);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect((await hanging).error).toContain('1 s');
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('a delivery that needs too much memory kills only its process, and the next gets a new one', async () => {

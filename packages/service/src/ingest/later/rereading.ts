@@ -95,7 +95,7 @@ export function createRereading<Block extends BlockHeader & MaybeUnverified>({
       return;
     }
     const dueInMs = isDone ? undefined : nextInMs(uncertain);
-    const isCommitted = await matcher.addLateChildren(chain, changes.children, () =>
+    const committed = await matcher.addLateChildren(chain, changes.children, () =>
       store.commitReading({
         block: uncertain,
         epoch,
@@ -106,7 +106,7 @@ export function createRereading<Block extends BlockHeader & MaybeUnverified>({
       }),
     );
     // The block has left the chain, or another process reads it now.
-    if (!isCommitted) return;
+    if (committed === undefined) return;
     if (!isChanged && !isDone && dueInMs !== undefined) return;
     const state = isCertain ? 'held' : 'uncertain';
     log[isChanged ? 'warn' : 'info']('block read again', {

@@ -50,7 +50,7 @@ async function readAgain(
     nextUncertain: async () => due.pop(),
     commitReading: async ({ next }) => {
       outcome.resolve({ nextInMs: next?.dueInMs });
-      return true;
+      return { children: [] };
     },
     postponeReading: async (_, postponedMs) => outcome.resolve({ postponedMs }),
     endReadings: async () => outcome.resolve('ended'),

@@ -3,13 +3,68 @@ import { createLog } from '../../base/log.ts';
 import { until } from '@sluice/testkit';
 import { type ReadValues, createValueReading } from './reading.ts';
 
-const NOTHING: ReadValues<object> = { results: [], forgotten: [], lacking: [], sent: new Map() };
+const NOTHING: ReadValues<object> = {
+  results: [],
+  forgotten: [],
+  lacking: [],
+  sent: new Map(),
+  problems: new Map(),
+};
 const PENDING = {
   chain: '0x1',
   block: { number: 2, hash: '0x2', parentHash: '0x1', timestamp: 2 },
   after: 1,
   pending: 1,
 };
+
+test('known values are loaded again only if the block does not follow, or a stream changed', async () => {
+  const block = (number: number, hash: string, parentHash: string, revision = 1) => ({
+    block: { number, hash, parentHash, timestamp: number },
+    revision,
+  });
+  const pending = [
+    block(2, '0x2', '0x1'),
+    block(3, '0x3', '0x2'),
+    // A reorg.
+    block(3, '0x3b', '0x2b'),
+    block(4, '0x4', '0x3b'),
+    // A stream changed.
+    block(5, '0x5', '0x4', 2),
+    block(6, '0x6', '0x5', 2),
+  ];
+  const events: string[] = [];
+  const reading = createValueReading<{ id: string }, object>({
+    chain: '0x1',
+    epoch: 1,
+    store: {
+      nextState: () =>
+        Promise.resolve(pending[0] && { ...PENDING, block: pending[0].block, after: 1 }),
+      listCovering: () => Promise.resolve(['a']),
+      listKnownReads() {
+        events.push('load');
+        return Promise.resolve([]);
+      },
+      commitState({ state }) {
+        events.push(state.block.hash);
+        pending.shift();
+        return Promise.resolve(true);
+      },
+    },
+    matcher: {
+      refresh: () => Promise.resolve(pending[0]?.revision ?? 0),
+      streams: () => [],
+      toMatches: () => [],
+    },
+    readState: () => Promise.resolve(NOTHING),
+    confirmedHeights: () => undefined,
+    retryMs: 0,
+    log: createLog(() => {}),
+  });
+  reading.start();
+  await until('all are read', () => Promise.resolve(pending.length === 0));
+  await reading.stop();
+  expect(events.join(' ')).toBe('load 0x2 0x3 load 0x3b 0x4 load 0x5 0x6');
+});
 
 /** Starts a reader of one block, whose writes and reads end as given. */
 function start({

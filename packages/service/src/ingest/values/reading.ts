@@ -7,7 +7,8 @@ import { type Log, describeError } from '../../base/log.ts';
 import { createWaker } from '../../base/waker.ts';
 import type { BlockHeader, ConfirmedHeights, NewMatch } from '../../store/blocks/contract.ts';
 import type { Store } from '../../store/store.ts';
-import type { KnownRead, PendingState, ReadRef, ReadResult } from '../../store/values/contract.ts';
+import type { PendingState, ReadRef, ReadResult } from '../../store/values/contract.ts';
+import { type KnownReads, createKnownReads } from './knownReads.ts';
 
 /** The values of streams in the state of a block. */
 export interface ReadValues<Sent> {
@@ -18,6 +19,8 @@ export interface ReadValues<Sent> {
   lacking: readonly string[];
   /** The values whose condition holds, by stream. */
   sent: ReadonlyMap<string, readonly Sent[]>;
+  /** Why values of streams are not read at all, by stream. */
+  problems: ReadonlyMap<string, string>;
 }
 
 /**
@@ -31,14 +34,14 @@ export type ReadState<Stream, Sent> = (
     streams: readonly Stream[];
     pending: PendingState;
     /** The newest known values of the chain. */
-    known: readonly KnownRead[];
+    known: Pick<KnownReads, 'find' | 'keysOf'>;
   },
   isLastTry: boolean,
 ) => Promise<ReadValues<Sent> | undefined>;
 
 /** The part of the matcher that reading values needs. */
 export interface ValueMatcher<Stream, Sent> {
-  refresh(): Promise<number>;
+  refresh(atLeast?: 'now'): Promise<number>;
   /** Returns the streams of a chain that read values. */
   streams(chain: string): readonly Stream[];
   toMatches(
@@ -95,6 +98,8 @@ export function createValueReading<Stream extends { id: string }, Sent>({
   stopping.signal.addEventListener('abort', waker.wake);
   let running: Promise<void> | undefined;
   let failing: Record<string, string> = {};
+  /** Known values after the last block that was read; undefined if the ledger may differ. */
+  let kept: { hash: string; revision: number; known: KnownReads } | undefined;
   /** Tries of the block that is pending now. */
   let tries = { hash: '', count: 0 };
 
@@ -103,20 +108,23 @@ export function createValueReading<Stream extends { id: string }, Sent>({
     return tries.count;
   };
 
-  const reportFailing = (known: readonly KnownRead[], { results, forgotten }: ReadValues<Sent>) => {
-    const errors = new Map<string, string | null>();
-    const idOf = ({ streamId, key }: ReadRef): string => `${streamId} ${key}`;
-    for (const each of known) errors.set(idOf(each), each.newest.error);
-    for (const each of forgotten) errors.delete(idOf(each));
-    for (const each of results) errors.set(idOf(each), each.error);
-    const found: Record<string, string> = {};
-    for (const [id, error] of errors) {
-      const [streamId = ''] = id.split(' ');
-      if (error === null || Object.keys(found).length === MAX_REPORTED) continue;
-      found[streamId] ??= error;
+  const reportFailing = (known: KnownReads, problems: ReadValues<Sent>['problems']): void => {
+    const found: Record<string, string> = Object.fromEntries([...problems].slice(0, MAX_REPORTED));
+    for (const { streamId, newest } of known.all()) {
+      if (newest.error === null || Object.keys(found).length === MAX_REPORTED) continue;
+      found[streamId] ??= newest.error;
     }
     failing = found;
   };
+
+  /**
+   * Returns what the ledger has about the values before a block: from memory, if the block follows
+   * the last one that was read, and no stream has changed since.
+   */
+  const readKnown = async ({ parentHash }: BlockHeader, revision: number): Promise<KnownReads> =>
+    kept?.hash === parentHash && kept.revision === revision
+      ? kept.known
+      : createKnownReads(await store.listKnownReads(chain));
 
   const pause = (ms: number): Promise<void> => wait(ms, undefined, stopping).catch(() => {});
 
@@ -124,18 +132,28 @@ export function createValueReading<Stream extends { id: string }, Sent>({
   const readNext = async (): Promise<void> => {
     const pending = await store.nextState(chain);
     if (pending === undefined) return waker.sleep(POLL_MS);
-    await matcher.refresh();
+    const revision = await matcher.refresh();
     const covering = new Set(await store.listCovering(chain, pending.block.number));
     const streams = matcher.streams(chain).filter(({ id }) => covering.has(id));
-    const known = await store.listKnownReads(chain);
+    const known = await readKnown(pending.block, revision);
+    kept = undefined;
     const count = countTry(pending.block);
     const isLastTry = count >= TRIES;
     const values: ReadValues<Sent> | undefined =
       pending.pending > MAX_PENDING
-        ? { results: [], forgotten: [], lacking: streams.map(({ id }) => id), sent: new Map() }
+        ? {
+            results: [],
+            forgotten: [],
+            lacking: streams.map(({ id }) => id),
+            sent: new Map(),
+            problems: new Map(),
+          }
         : await readState({ streams, pending, known }, isLastTry);
-    if (values === undefined) return pause(Math.min(retryMs * 2 ** count, RETRY_MAX_MS));
-    const { results, forgotten, lacking, sent } = values;
+    if (values === undefined) {
+      kept = { hash: pending.block.parentHash, revision, known };
+      return pause(Math.min(retryMs * 2 ** count, RETRY_MAX_MS));
+    }
+    const { results, forgotten, lacking, sent, problems } = values;
     if (lacking.length > 0) {
       log.warn('no node has the state of a block', {
         chain,
@@ -155,7 +173,9 @@ export function createValueReading<Stream extends { id: string }, Sent>({
     });
     // The block has left the chain, or another process reads the chain now.
     if (!isRead) return pause(retryMs);
-    reportFailing(known, values);
+    known.add(pending.block, results, forgotten);
+    kept = { hash: pending.block.hash, revision, known };
+    reportFailing(known, problems);
   };
 
   const run = async (): Promise<void> => {

@@ -1,8 +1,8 @@
 import { type CompiledQuery, type SqlBool, sql } from 'kysely';
 import { toChainBlock } from './chainBlock.ts';
 import { coverEarlier, restartCoverage, rewindCoverage } from './coverage.ts';
-import { searchGap } from '../children/childSearches.ts';
-import { deleteChildren, insertChildren, toKnownChildren } from '../children/children.ts';
+import { searchGap, searchLeftOut } from '../children/childSearches.ts';
+import { addChildren, deleteChildren, toKnownChildren } from '../children/childRows.ts';
 import type { Db } from '../tables/tables.ts';
 import { type Engine, readMoment, readNow, selectMoment, toMoment } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
@@ -34,7 +34,7 @@ import {
 } from './uncertain.ts';
 
 /** Writes the progress of a chain: its blocks, together with their matches. */
-export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites {
+export function createBlockWrites({ db, engine, transact, maxChildren }: Ledger): BlockWrites {
   return {
     async startChain({ chain, epoch, block, genesisHash, holeFrom, why = '' }) {
       return transact(async (trx, effects) => {
@@ -52,7 +52,7 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
         );
         await searchGap(trx, effects, { chain, from: holeFrom ?? 0, to: block.number, now });
         // The blocks after `block` are read again.
-        await deleteChildren(trx, chain, Math.min(holeFrom ?? 0, block.number + 1));
+        await deleteChildren(trx, engine, chain, Math.min(holeFrom ?? 0, block.number + 1));
         effects.moveDeliveries(canceled);
         return true;
       });
@@ -152,11 +152,17 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
         const [confirmed] = await engine.pipeline(trx, [
           () => confirmMatches(trx, { chain, heights, open: moment.open }),
           () => moveCheckpoint(trx, chain, block, now),
-          () => insertChildren(trx, engine, chain, toKnownChildren(block, commit.children)),
           () => (commit.readsState ? insertPendingState(trx, { chain, block, after }) : undefined),
           () => appendToWindow(trx, { chain, block, matches: matches.length, now }),
           () => trimWindow(trx, chain, block.number - keptBlocks),
         ]);
+        const { added, leftOut } = await addChildren(
+          trx,
+          { engine, maxChildren },
+          chain,
+          toKnownChildren(block, commit.children),
+        );
+        await searchLeftOut(trx, effects, { chain, leftOut, maxChildren, now });
         const confirming = await deliverConfirmed(trx, engine, confirmed, now);
         effects.publish({
           type: 'block',
@@ -165,7 +171,7 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
           head: commit.head ?? block.number,
         });
         effects.moveDeliveries([...returned, ...created, ...confirming]);
-        return { outcome: 'committed' };
+        return { outcome: 'committed', children: added };
       });
     },
 
@@ -193,7 +199,7 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
           now,
         );
         const removals = await insertRemovals(trx, engine, orphaned, now);
-        const left = await deleteChildren(trx, chain, ancestor.number + 1);
+        const left = await deleteChildren(trx, engine, chain, ancestor.number + 1);
         effects.publish({ type: 'reorg', chainId: chain, blockNumber: ancestor.number });
         effects.moveDeliveries([...canceled, ...removals]);
         return left;

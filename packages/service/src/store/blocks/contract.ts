@@ -157,7 +157,8 @@ export interface BlockCommit {
 }
 
 export type CommitOutcome =
-  | { outcome: 'committed' }
+  /** `children` are those that were added, up to the maximum of their stream. */
+  | { outcome: 'committed'; children: readonly Child[] }
   /**
    * The block was matched with outdated rules. `revision` is now settled for it: matched with this
    * or a newer revision, the block commits even if the rules change again.

@@ -1,5 +1,6 @@
 /** Finds data about a block, a transaction or an address in the ledger. */
 import { type Kysely, type SqlBool, sql } from 'kysely';
+import { IS_LISTED } from '../rows/listedAddress.ts';
 import { deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
 import { fromConfirmColumns } from './confirmations.ts';
 import { readCodes } from './unverified.ts';
@@ -7,16 +8,6 @@ import type { ExplainReads } from './contract.ts';
 import type { Tables } from '../tables/tables.ts';
 
 const MATCHES = 1_000;
-
-/**
- * Condition that the row `its` of `stream_address` is in its stream's current list: changes that
- * are not active do not count.
- */
-const IS_LISTED = sql<SqlBool>`
-  not exists (select 1 from address_change as added
-    where added.id = its.added_by and added.state <> 'active')
-  and (its.removed_by is null or exists (select 1 from address_change as removed
-    where removed.id = its.removed_by and removed.state <> 'active'))`;
 
 export const createExplainReads = (db: Kysely<Tables>): ExplainReads => ({
   async listMatchesOf(chain, blockHash, transactionHash) {
@@ -120,13 +111,15 @@ export const createExplainReads = (db: Kysely<Tables>): ExplainReads => ({
 
   async listLabels(streamId, addresses) {
     if (addresses.length === 0) return {};
-    const { rows } = await sql<{ address: string; label: string }>`
-      select its.address, its.label from stream_address as its
+    const { rows } = await sql<{ address: string; label: string; precedence: number }>`
+      select address, label, 1 as precedence from child_label
+      where stream_id = ${streamId} and address in (${sql.join(addresses)})
+      union all
+      select its.address, its.label, 2 as precedence from stream_address as its
       where its.stream_id = ${streamId} and its.address in (${sql.join(addresses)})
         and its.label is not null and ${IS_LISTED}
-      union all
-      select address, label from child_label
-      where stream_id = ${streamId} and address in (${sql.join(addresses)})`.execute(db);
+      order by precedence`.execute(db);
+    // The later one applies.
     return Object.fromEntries(rows.map(({ address, label }) => [address, label]));
   },
 });

@@ -1,10 +1,11 @@
 /** Creates the jobs that search past blocks for the children of a stream's factories. */
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Effects } from '../live/effects.ts';
 import { newId } from '../rows/ids.ts';
 import { toJob } from '../rows/jobRow.ts';
 import { lastSettled } from '../rules/ruleRevision.ts';
-import type { Db } from '../tables/tables.ts';
+import type { Db, Tables } from '../tables/tables.ts';
+import type { KnownChild } from './contract.ts';
 
 /** The factories in the options of a stream. */
 interface FactoryOptions {
@@ -15,7 +16,8 @@ interface FactoryOptions {
 }
 
 /** Returns the first block whose children a stream wants; undefined if it wants no past children. */
-const firstWanted = ({ factories }: FactoryOptions): number | undefined => {
+export const firstWanted = (options: object): number | undefined => {
+  const { factories } = options as FactoryOptions;
   const wanted = (factories ?? []).flatMap(({ from }) => from ?? []);
   return wanted.length === 0 ? undefined : Math.min(...wanted);
 };
@@ -43,27 +45,108 @@ async function searchChildren(
 ): Promise<void> {
   const first = Math.max(from, firstWanted(options) ?? Infinity);
   if (first > to) return;
+  await insertSearch(trx, effects, {
+    stream_id: id,
+    chain,
+    extensions: countGenerations(options) - 1,
+    left_out: 0,
+    block_from: first,
+    block_to: to,
+    state: 'running',
+    message: '',
+    now,
+  });
+}
+
+type NewSearch = Pick<
+  Selectable<Tables['job']>,
+  | 'stream_id'
+  | 'chain'
+  | 'extensions'
+  | 'left_out'
+  | 'block_from'
+  | 'block_to'
+  | 'state'
+  | 'message'
+> & { now: number };
+
+async function insertSearch(
+  trx: Db,
+  effects: Effects,
+  { now, ...search }: NewSearch,
+): Promise<void> {
   const row = await trx
     .insertInto('job')
     .values({
       id: newId(),
-      stream_id: id,
-      chain,
       kind: 'children',
-      extensions: countGenerations(options) - 1,
-      block_from: first,
-      block_to: to,
-      next_block: first,
-      state: 'running',
-      message: '',
+      next_block: search.block_from,
       matches: 0,
       created_at: now,
       updated_at: now,
+      ...search,
     })
     .returningAll()
     .executeTakeFirstOrThrow();
   effects.signal('jobs');
   effects.publish({ type: 'job', job: toJob(row) });
+}
+
+/** Message of a search that ended because its stream has the maximum of children. */
+export const describeMaximum = (maxChildren: number): string =>
+  `The stream has ${maxChildren.toLocaleString('en')} children, the maximum. Raise the maximum or remove factories, then resume this search`;
+
+/**
+ * Records the blocks of children that were left out, as a search that can be resumed. A search that
+ * was not resumed yet is extended.
+ */
+export async function searchLeftOut(
+  trx: Db,
+  effects: Effects,
+  {
+    chain,
+    leftOut,
+    maxChildren,
+    now,
+  }: { chain: string; leftOut: readonly KnownChild[]; maxChildren: number; now: number },
+): Promise<void> {
+  for (const [streamId, its] of Map.groupBy(leftOut, (child) => child.streamId)) {
+    const numbers = its.map(({ blockNumber }) => blockNumber);
+    const [from, to] = [Math.min(...numbers), Math.max(...numbers)];
+    const extended = await trx
+      .updateTable('job')
+      .set({
+        block_to: sql<number>`case when block_to < ${to} then ${to} else block_to end`,
+        updated_at: now,
+      })
+      .where('stream_id', '=', streamId)
+      .where('chain', '=', chain)
+      .where('left_out', '=', 1)
+      .where('state', '=', 'failed')
+      .where('next_block', '<=', from)
+      .returningAll()
+      .execute();
+    for (const row of extended) effects.publish({ type: 'job', job: toJob(row) });
+    if (extended.length > 0) continue;
+    const stream = await trx
+      .selectFrom('stream')
+      .select('options')
+      .where('id', '=', streamId)
+      .where('deleted_at', 'is', null)
+      .executeTakeFirst();
+    if (stream === undefined) continue;
+    await insertSearch(trx, effects, {
+      stream_id: streamId,
+      chain,
+      extensions: countGenerations(JSON.parse(stream.options) as FactoryOptions) - 1,
+      left_out: 1,
+      block_from: from,
+      block_to: to,
+      state: 'failed',
+      message: describeMaximum(maxChildren),
+      now,
+    });
+  }
 }
 
 /**
@@ -105,7 +188,7 @@ export async function searchGap(
     .select(['stream.id', 'options'])
     .where('coverage.chain', '=', chain)
     .where('deleted_at', 'is', null)
-    .where('options', 'like', '%"factories":[%')
+    .where('children_from', 'is not', null)
     .execute();
   for (const { id, options } of streams) {
     const stream = { id, options: JSON.parse(options) as FactoryOptions };

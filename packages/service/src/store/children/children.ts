@@ -2,20 +2,15 @@
  * Reads and writes the children of factories. They change only in the transactions that move the
  * checkpoint of their chain, so the ledger always has exactly the children up to the checkpoint.
  */
-import { type CompiledQuery, type Kysely, type SqlBool, sql } from 'kysely';
+import { type Kysely, type SqlBool, sql } from 'kysely';
 import { packAddresses } from '../addresses/packedAddresses.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
 import type { Db, Tables } from '../tables/tables.ts';
 import { isSought } from '../rows/addressSearch.ts';
-import type {
-  Child,
-  ChildFilter,
-  ChildReads,
-  ChildWrites,
-  KnownChild,
-  LabeledChild,
-} from './contract.ts';
+import { IS_LISTED } from '../rows/listedAddress.ts';
+import { count } from './childRows.ts';
+import type { ChildListRef, ChildReads, ChildWrites, LabeledChild } from './contract.ts';
 
 const CHILDREN_PER_PAGE = 20_000;
 /** Maximum number of rows that one transaction deletes. */
@@ -31,24 +26,46 @@ const toLabeledChild = (row: LabeledRow): LabeledChild => ({
 });
 type LabeledRow = Tables['child'] & { label: string | null };
 
+/** Children with their labels. An address that the stream also lists may have a label of its own. */
 const LABELED = sql`
-  (select child.*, label from child left join child_label
-    on child_label.stream_id = child.stream_id and child_label.address = child.address) as labeled`;
+  (select child.*, coalesce(its.label, child_label.label) as label from child
+    left join child_label
+      on child_label.stream_id = child.stream_id and child_label.address = child.address
+    left join stream_address as its
+      on its.stream_id = child.stream_id and its.address = child.address and ${IS_LISTED}) as labeled`;
 
 export const createChildReads = (db: Kysely<Tables>, engine: Engine): ChildReads => ({
-  async listChildren(filter, { limit, after }) {
+  async listChildCounts(streamId) {
+    const rows = await db
+      .selectFrom('child_list')
+      .select(['chain', 'factory', 'children'])
+      .where('stream_id', '=', streamId)
+      .where('children', '>', 0)
+      .execute();
+    return rows.map((row) => ({ streamId, ...row }));
+  },
+
+  async listChildren(list, { limit, after = '', find }) {
     const { rows } = await sql<LabeledRow>`
-      select * from ${LABELED} where ${isSelected(engine, filter)}
-        ${after === undefined ? sql`` : sql`and (chain, factory, address) > (${after.chain}, ${after.factory}, ${after.address})`}
-      order by chain, factory, address limit ${limit}`.execute(db);
+      select * from ${LABELED} where ${isIn(list)} and address > ${after}
+        ${find === undefined ? sql`` : sql`and ${isSought(find)}`}
+      order by address limit ${limit}`.execute(db);
     return rows.map(toLabeledChild);
   },
 
-  async countChildren(filter) {
-    const from = filter.find === undefined ? sql`child` : LABELED;
+  async countChildren(list, find) {
     const { rows } = await sql<{ count: number }>`
-      select count(*) as count from ${from} where ${isSelected(engine, filter)}`.execute(db);
+      select count(*) as count from ${LABELED} where ${isIn(list)} and ${isSought(find)}`.execute(
+      db,
+    );
     return rows[0]!.count;
+  },
+
+  async countChildrenByChain() {
+    const { rows } = await sql<{ chain: string; children: number }>`
+      select chain, cast(sum(children) as bigint) as children from child_list
+      group by chain`.execute(db);
+    return Object.fromEntries(rows.map(({ chain, children }) => [chain, children]));
   },
 
   async listParents(address) {
@@ -89,23 +106,31 @@ export const createChildReads = (db: Kysely<Tables>, engine: Engine): ChildReads
   },
 });
 
-const isSelected = (
-  engine: Engine,
-  { streamId, factories, chain, find }: ChildFilter,
-) => sql<SqlBool>`
-  stream_id = ${streamId}
-  and factory in (select factory from ${engine.texts(factories, 'factory')} as listed)
-  ${chain === undefined ? sql`` : sql`and chain = ${chain}`}
-  ${find === undefined ? sql`` : sql`and ${isSought(find)}`}`;
+const isIn = ({ streamId, chain, factory }: ChildListRef) => sql<SqlBool>`
+  stream_id = ${streamId} and chain = ${chain} and factory = ${factory}`;
 
 export const createChildWrites = ({ db, engine }: Ledger): ChildWrites => {
-  /** Deletes some rows of a stream that meet the condition; returns whether there were any. */
+  /** Deletes some children of a stream that meet the condition; returns whether there were any. */
   const deleteSome = async (trx: Db, streamId: string, which = sql`true`): Promise<boolean> => {
-    const { numAffectedRows = 0n } = await sql`
+    const { rows } = await sql<Pick<Tables['child'], 'chain' | 'factory' | 'address'>>`
       delete from child where stream_id = ${streamId} and (chain, factory, address) in (
         select chain, factory, address from child where stream_id = ${streamId} and ${which}
-        limit ${CLEAN_UP_ROWS})`.execute(trx);
-    return numAffectedRows > 0n;
+        limit ${CLEAN_UP_ROWS})
+      returning chain, factory, address`.execute(trx);
+    if (rows.length === 0) return false;
+    await count(
+      trx,
+      engine,
+      rows.map(({ chain, factory }) => ({ streamId, chain, factory })),
+      -1,
+    );
+    const addresses = rows.map(({ address }) => address);
+    await sql`
+      delete from child_label where stream_id = ${streamId}
+        and address in (select address from ${engine.texts(addresses, 'address')} as deleted)
+        and not exists (select 1 from child where child.stream_id = ${streamId}
+          and child.address = child_label.address)`.execute(trx);
+    return true;
   };
 
   const deleteOf = async (
@@ -115,8 +140,11 @@ export const createChildWrites = ({ db, engine }: Ledger): ChildWrites => {
   ): Promise<boolean> => {
     const listed = sql`(select factory from ${engine.texts(factories, 'factory')} as listed)`;
     if (await deleteSome(trx, streamId, sql`factory in ${listed}`)) return true;
-    await sql`
-      delete from left_factory where stream_id = ${streamId} and factory in ${listed}`.execute(trx);
+    for (const table of ['left_factory', 'child_list'] as const) {
+      await sql`
+        delete from ${sql.table(table)}
+        where stream_id = ${streamId} and factory in ${listed}`.execute(trx);
+    }
     return false;
   };
 
@@ -148,10 +176,13 @@ export const createChildWrites = ({ db, engine }: Ledger): ChildWrites => {
       return db.transaction().execute(async (trx) => {
         const { rows } = await sql<{ id: string }>`
           select id from stream where deleted_at is not null
-            and exists (select 1 from child where stream_id = stream.id) limit 1`.execute(trx);
+            and exists (select 1 from child_list where stream_id = stream.id) limit 1`.execute(trx);
         if (rows[0] !== undefined) {
-          await trx.deleteFrom('child_label').where('stream_id', '=', rows[0].id).execute();
-          return deleteSome(trx, rows[0].id);
+          const { id } = rows[0];
+          if (await deleteSome(trx, id)) return true;
+          await trx.deleteFrom('child_list').where('stream_id', '=', id).execute();
+          await trx.deleteFrom('child_label').where('stream_id', '=', id).execute();
+          return true;
         }
         const left = await trx.selectFrom('left_factory').selectAll().limit(1).execute();
         if (left[0] === undefined) return false;
@@ -177,54 +208,4 @@ export async function recordLeftFactories(
     .values(factories.map((factory) => ({ stream_id: streamId, factory })))
     .onConflict((conflict) => conflict.doNothing())
     .execute();
-}
-
-/**
- * Builds the statement that adds children, each at most once, and lowers the first block of known
- * ones; undefined if there are none.
- */
-export function insertChildren(
-  trx: Db,
-  engine: Engine,
-  chain: string,
-  children: readonly KnownChild[],
-): CompiledQuery<unknown> | undefined {
-  if (children.length === 0) return undefined;
-  const rows = children.map(({ streamId, factory, address, blockNumber }) => ({
-    stream_id: streamId,
-    factory,
-    address,
-    block_number: blockNumber,
-  }));
-  const columns = {
-    stream_id: 'text',
-    factory: 'text',
-    address: 'text',
-    block_number: 'bigint',
-  } as const;
-  return sql`
-    insert into child (stream_id, chain, factory, address, block_number)
-    select stream_id, ${chain}, factory, address, block_number
-    from ${engine.rows(rows, columns)} as created
-    where exists (select 1 from stream where id = stream_id and deleted_at is null)
-    on conflict (stream_id, chain, factory, address) do update
-      set block_number = excluded.block_number
-      where child.block_number > excluded.block_number`.compile(trx);
-}
-
-/** Returns children that are known since a block. */
-export const toKnownChildren = (
-  { number }: { number: number },
-  children: readonly Child[] = [],
-): KnownChild[] => children.map((child) => ({ ...child, blockNumber: number }));
-
-/** Deletes the children of a chain from block `from` on, and returns them. */
-export async function deleteChildren(trx: Db, chain: string, from: number): Promise<Child[]> {
-  const rows = await trx
-    .deleteFrom('child')
-    .where('chain', '=', chain)
-    .where('block_number', '>=', from)
-    .returning(['stream_id', 'factory', 'address'])
-    .execute();
-  return rows.map(({ stream_id, factory, address }) => ({ streamId: stream_id, factory, address }));
 }

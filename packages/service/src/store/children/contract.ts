@@ -26,14 +26,9 @@ export interface LabeledChild extends KnownChild {
   label: string | null;
 }
 
-/** Selects children of a stream by factory, and optionally by chain and text. */
-export interface ChildFilter {
-  streamId: string;
-  /** Keys of factories. */
-  factories: readonly string[];
-  chain?: string | undefined;
-  /** Part of an address or label, as in {@link AddressQuery.find}. */
-  find?: string | undefined;
+/** The number of children of a factory on one chain. */
+export interface ChildCount extends ChildListRef {
+  children: number;
 }
 
 export interface ChildReads {
@@ -50,15 +45,21 @@ export interface ChildReads {
     chain: string,
     sought: { addresses: readonly string[]; upTo: number; streamId?: string | undefined },
   ): Promise<KnownChild[]>;
-  /** Returns a page of children by chain, factory and address, starting after one of them. */
+  /** Returns the children of each factory of a stream that has some, by chain and factory. */
+  listChildCounts(streamId: string): Promise<ChildCount[]>;
+  /**
+   * Returns a page of the children of a factory by address, starting after the address `after`.
+   *
+   * @param page.find part of an address or label, as in {@link AddressQuery.find}
+   */
   listChildren(
-    filter: ChildFilter,
-    page: {
-      limit: number;
-      after?: Pick<LabeledChild, 'chain' | 'factory' | 'address'> | undefined;
-    },
+    list: ChildListRef,
+    page: { limit: number; after?: string | undefined; find?: string | undefined },
   ): Promise<LabeledChild[]>;
-  countChildren(filter: ChildFilter): Promise<number>;
+  /** Returns the number of children of a factory that `find` selects. */
+  countChildren(list: ChildListRef, find: string): Promise<number>;
+  /** Returns the number of children of all streams by chain. */
+  countChildrenByChain(): Promise<Readonly<Record<string, number>>>;
   /** Returns the streams, chains and factories of which this address is a child. */
   listParents(address: string): Promise<LabeledChild[]>;
 }

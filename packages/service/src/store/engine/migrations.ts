@@ -930,6 +930,39 @@ const pastChildren: Migration = {
   },
 };
 
+const childCounts: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    // PostgreSQL compares keys by bytes, like SQLite; see `keysByBytes`.
+    const text = isPostgres(db) ? sql`text collate "C"` : sql`text`;
+    await db.schema
+      .createTable('child_list')
+      .addColumn('stream_id', text, (column) => column.notNull())
+      .addColumn('chain', text, (column) => column.notNull())
+      .addColumn('factory', text, (column) => column.notNull())
+      .addColumn('children', 'bigint', (column) => column.notNull())
+      .addPrimaryKeyConstraint('child_list_key', ['stream_id', 'chain', 'factory'])
+      .execute();
+    await sql`
+      insert into child_list (stream_id, chain, factory, children)
+      select stream_id, chain, factory, count(*) from child
+      group by stream_id, chain, factory`.execute(db);
+    await db.schema
+      .alterTable('job')
+      .addColumn('left_out', 'integer', (column) => column.notNull().defaultTo(0))
+      .execute();
+    await db.schema.alterTable('stream').addColumn('children_from', 'bigint').execute();
+    const { rows } = await sql<{ id: string; options: string }>`
+      select id, options from stream`.execute(db);
+    for (const { id, options } of rows) {
+      const { factories } = JSON.parse(options) as { factories?: { from?: number }[] | null };
+      const wanted = (factories ?? []).flatMap(({ from }) => from ?? []);
+      if (wanted.length === 0) continue;
+      await sql`
+        update stream set children_from = ${Math.min(...wanted)} where id = ${id}`.execute(db);
+    }
+  },
+};
+
 const feeds: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     const text = isPostgres(db) ? sql`text collate "C"` : sql`text`;
@@ -979,7 +1012,8 @@ export const migrations: Record<string, Migration> = {
   '0016 children of factories': children,
   '0017 values on chain': values,
   '0018 past children': pastChildren,
-  '0021 feeds': feeds,
+  '0019 counts of children': childCounts,
+  '0020 feeds': feeds,
 };
 
 /** Table with the names of the applied migrations. */

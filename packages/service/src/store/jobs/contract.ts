@@ -3,6 +3,11 @@ import type { ChainCoverage, Job, JobState, UnverifiedBlocks } from '@sluice/kit
 import type { BlockHeader, NewMatch, Unverified } from '../blocks/contract.ts';
 import type { KnownChild } from '../children/contract.ts';
 
+export interface RunningJob extends Job {
+  /** Whether the job searches for children that were left out because the stream had the maximum. */
+  isForLeftOut: boolean;
+}
+
 export interface JobReads {
   /** Returns the stream's coverage by chain; empty for an unknown stream. */
   readCoverage(streamId: string): Promise<ChainCoverage[]>;
@@ -14,7 +19,7 @@ export interface JobReads {
   /** Lists jobs, newest first. */
   listJobs(filter: { streamId?: string | undefined; limit: number }): Promise<Job[]>;
   /** Lists the running jobs of a chain, oldest first. */
-  listRunningJobs(chain: string): Promise<Job[]>;
+  listRunningJobs(chain: string): Promise<RunningJob[]>;
   /**
    * Returns the block from which children of the stream may be missing, because a search for them is
    * running or paused; undefined if there is none.
@@ -63,8 +68,9 @@ export interface JobWrites {
   }): Promise<Job | undefined>;
   /**
    * Advances a search for children past the blocks `from` to `to`, and commits the children in them,
-   * each once with its first block. Returns the job, or undefined as {@link JobWrites.commitJob}
-   * does.
+   * each once with its first block. At the maximum of the stream, the search fails at the first
+   * block with a further child. Returns the job and the committed children, or undefined as
+   * {@link JobWrites.commitJob} does.
    */
   commitSearch(commit: {
     id: string;
@@ -73,8 +79,9 @@ export interface JobWrites {
     epoch: number;
     from: number;
     to: number;
+    /** Ascending by block. */
     children: readonly KnownChild[];
-  }): Promise<Job | undefined>;
+  }): Promise<{ job: Job; children: readonly KnownChild[] } | undefined>;
   /**
    * Moves the end of a search for children that has reached it to the block after the checkpoint, or
    * ends the search if no further move is left. Must be called when all its children are loaded.

@@ -9,8 +9,8 @@ import { insertMatches, selectKnown } from '../blocks/matches.ts';
 import { toJob } from '../rows/jobRow.ts';
 import type { JobWrites } from './contract.ts';
 import { forgetByRange, recordByRange, recordUnverified } from '../blocks/unverified.ts';
-import { movedEnd } from '../children/childSearches.ts';
-import { insertChildren } from '../children/children.ts';
+import { describeMaximum, movedEnd } from '../children/childSearches.ts';
+import { addChildren } from '../children/childRows.ts';
 import type { Db, Tables } from '../tables/tables.ts';
 import { recordUncertain } from '../blocks/uncertain.ts';
 
@@ -24,7 +24,7 @@ const MOVES: Record<JobState, readonly JobState[]> = {
 };
 
 /** Writes backfill jobs, and blocks that are sent again on request. */
-export function createJobWrites({ db, engine, transact }: Ledger): JobWrites {
+export function createJobWrites({ db, engine, transact, maxChildren }: Ledger): JobWrites {
   return {
     async createJob({ streamId, chain, blockFrom, blockTo }) {
       return transact(async (trx, effects) => {
@@ -44,6 +44,7 @@ export function createJobWrites({ db, engine, transact }: Ledger): JobWrites {
             chain,
             kind: 'records',
             extensions: 0,
+            left_out: 0,
             block_from: blockFrom,
             block_to: blockTo,
             next_block: blockFrom,
@@ -144,11 +145,25 @@ export function createJobWrites({ db, engine, transact }: Ledger): JobWrites {
         const now = await readNow(engine, trx);
         const row = await advance(trx, { id, chain, from, to, found: children.length, now });
         if (row === undefined) return undefined;
-        const inserting = insertChildren(trx, engine, chain, children);
-        if (inserting !== undefined) await trx.executeQuery(inserting);
-        const job = toJob(row);
+        const { added, leftOut } = await addChildren(trx, { engine, maxChildren }, chain, children);
+        const [first] = leftOut;
+        const stopped =
+          first === undefined
+            ? row
+            : await trx
+                .updateTable('job')
+                .set((eb) => ({
+                  next_block: first.blockNumber,
+                  matches: eb('matches', '-', leftOut.length),
+                  state: 'failed',
+                  message: describeMaximum(maxChildren),
+                }))
+                .where('id', '=', id)
+                .returningAll()
+                .executeTakeFirstOrThrow();
+        const job = toJob(stopped);
         effects.publish({ type: 'job', job });
-        return job;
+        return { job, children: added };
       });
     },
 

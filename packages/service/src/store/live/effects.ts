@@ -5,6 +5,7 @@
 import type { DeliverySummary, LiveEvent } from '@sluice/kit/contract';
 import type { Kysely, Transaction } from 'kysely';
 import type { Engine } from '../engine/engine.ts';
+import type { LedgerLimits } from './limits.ts';
 import type { Tables } from '../tables/tables.ts';
 import type { Signal } from './signals.ts';
 
@@ -56,7 +57,7 @@ export type Transact = <Result>(
 ) => Promise<Result>;
 
 /** The database of a ledger, as the writes use it. */
-export interface Ledger {
+export interface Ledger extends LedgerLimits {
   db: Kysely<Tables>;
   engine: Engine;
   transact: Transact;

@@ -138,6 +138,8 @@ export interface StreamLife {
    */
   errorSince: number | null;
   addressCount: number;
+  /** Number of children of its factories, including those of removed ones until they are deleted. */
+  childCount: number;
   createdAt: number;
   updatedAt: number;
 }

@@ -1,11 +1,12 @@
 /** Converts rows of streams to the type that the rest of the service uses. */
+import { sql } from 'kysely';
 import type { Retries } from '@sluice/kit/contract';
 import { fromConfirmColumns } from '../blocks/confirmations.ts';
 import { readOAuth2 } from '../rows/oauth2.ts';
 import type { Tables } from '../tables/tables.ts';
 import { STREAM_FAMILIES, type StreamRecord } from './contract.ts';
 
-export const streamColumns = [
+const columns = [
   'id',
   'family',
   'tag',
@@ -33,7 +34,12 @@ export const streamColumns = [
   'updated_at',
 ] as const;
 
-type StreamRow = Pick<Tables['stream'], (typeof streamColumns)[number]>;
+const childCount = sql<number>`(
+  select cast(coalesce(sum(children), 0) as bigint) from child_list where stream_id = stream.id)`;
+
+export const streamColumns = [...columns, childCount.as('child_count')] as const;
+
+type StreamRow = Pick<Tables['stream'], (typeof columns)[number]> & { child_count: number };
 
 export function toStreamRecord(row: StreamRow): StreamRecord {
   const record = {
@@ -59,6 +65,7 @@ export function toStreamRecord(row: StreamRow): StreamRecord {
     statusMessage: row.status_message,
     errorSince: row.error_since,
     addressCount: row.address_count,
+    childCount: row.child_count,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };

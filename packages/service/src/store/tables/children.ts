@@ -15,6 +15,13 @@ export interface ChildTables {
     /** The first block with a log of the factory that has the address. */
     block_number: number;
   };
+  /** The number of children of a factory on one chain, which changes with the rows of `child`. */
+  child_list: {
+    stream_id: string;
+    chain: string;
+    factory: string;
+    children: number;
+  };
   /** A label that a user gave to a child, on all chains. */
   child_label: {
     stream_id: string;

@@ -37,6 +37,8 @@ interface JobTable {
    * late may have created others meanwhile. 0 for backfills.
    */
   extensions: number;
+  /** 1 if the blocks have children that were left out because their stream had the maximum. */
+  left_out: number;
   block_from: number;
   block_to: number;
   /** The next block to match. Greater than `block_to` when the job is done. */

@@ -83,10 +83,10 @@ export interface UncertainReads {
 
 export interface UncertainWrites {
   /**
-   * Commits a later reading. Returns false if the block has left the chain or was read by another
-   * process in the meantime.
+   * Commits a later reading, and returns the children that were added. Returns undefined if the block
+   * has left the chain or was read by another process in the meantime.
    */
-  commitReading(reading: LaterReading): Promise<boolean>;
+  commitReading(reading: LaterReading): Promise<{ children: readonly Child[] } | undefined>;
   /** Postpones the next reading of a block, without counting this one. */
   postponeReading(block: UncertainBlock, byMs: number): Promise<void>;
   /** Ends the readings of a block that no node has anymore; its mark stays. */

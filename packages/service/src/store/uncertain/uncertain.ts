@@ -12,7 +12,8 @@ import {
 } from '../blocks/matches.ts';
 import { insertRemovals, orphanMatches } from '../blocks/removedMatches.ts';
 import { isHeld } from '../blocks/uncertain.ts';
-import { insertChildren, toKnownChildren } from '../children/children.ts';
+import { searchLeftOut } from '../children/childSearches.ts';
+import { addChildren, toKnownChildren } from '../children/childRows.ts';
 import { forgetUnverified, recordUnverified } from '../blocks/unverified.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
@@ -121,7 +122,12 @@ export function createUncertainReads(db: Kysely<Tables>, engine: Engine): Uncert
   };
 }
 
-export function createUncertainWrites({ db, engine, transact }: Ledger): UncertainWrites {
+export function createUncertainWrites({
+  db,
+  engine,
+  transact,
+  maxChildren,
+}: Ledger): UncertainWrites {
   /** Selects the row of a block, unless another reading or a reorg has changed it. */
   const isUnchanged = ({ chain, header, jobId, step }: UncertainBlock) =>
     sql<SqlBool>`chain = ${chain} and block_hash = ${header.hash} and job_id = ${jobId ?? ''}
@@ -131,7 +137,7 @@ export function createUncertainWrites({ db, engine, transact }: Ledger): Uncerta
     async commitReading({ block, epoch, matches, children, removed, heights, unverified, next }) {
       const { chain, header, jobId, step } = block;
       return transact(async (trx, effects) => {
-        if (!(await holdsLease(trx, engine, chain, epoch))) return false;
+        if (!(await holdsLease(trx, engine, chain, epoch))) return undefined;
         const now = await readNow(engine, trx);
         const written =
           next === undefined
@@ -146,13 +152,18 @@ export function createUncertainWrites({ db, engine, transact }: Ledger): Uncerta
                 .where(isUnchanged(block))
                 .returning('step')
                 .executeTakeFirst();
-        if (written === undefined) return false;
+        if (written === undefined) return undefined;
         await forgetUnverified(trx, chain, header.number);
         if (unverified !== undefined) {
           await recordUnverified(trx, { chain, block: header.number, unverified, now });
         }
-        const inserting = insertChildren(trx, engine, chain, toKnownChildren(header, children));
-        if (inserting !== undefined) await trx.executeQuery(inserting);
+        const { added, leftOut } = await addChildren(
+          trx,
+          { engine, maxChildren },
+          chain,
+          toKnownChildren(header, children),
+        );
+        await searchLeftOut(trx, effects, { chain, leftOut, maxChildren, now });
         const day = toBlockDay(header.timestamp);
         const isOfBlock = sql<SqlBool>`chain = ${chain} and block_hash = ${header.hash}
           and block_day = ${day}`;
@@ -168,7 +179,7 @@ export function createUncertainWrites({ db, engine, transact }: Ledger): Uncerta
             ? await releaseMatches(trx, sql<SqlBool>`${isOfBlock} and held = 1`, now)
             : [];
         effects.offerDeliveries(released);
-        if (matches.length === 0 && removed.length === 0) return true;
+        if (matches.length === 0 && removed.length === 0) return { children: added };
         await engine.openDay(trx, day);
         const id = newId(now);
         const { orphaned, canceled } =
@@ -214,7 +225,7 @@ export function createUncertainWrites({ db, engine, transact }: Ledger): Uncerta
           );
         }
         effects.moveDeliveries([...canceled, ...removals, ...created]);
-        return true;
+        return { children: added };
       });
     },
 

@@ -35,6 +35,18 @@ export interface KnownRead extends ReadRef {
   last: ValueRun | undefined;
 }
 
+/** The values of a stream around a block. */
+export interface ValuesAt {
+  /** The newest runs that begin before the block. */
+  known: KnownRead[];
+  /** The runs that begin in the block. */
+  begun: (ReadRef & ValueRun)[];
+  /** Whether the state of the block is still to be read. */
+  isPending: boolean;
+  /** The oldest block of the window: runs that end before it may have been deleted. */
+  keptFrom: number | undefined;
+}
+
 /** The result of reading a value in a block: a value as JSON, or why the contract returned none. */
 export interface ReadResult extends ReadRef {
   value: string | null;
@@ -67,6 +79,8 @@ export interface ValueReads {
   listCovering(chain: string, blockNumber: number): Promise<string[]>;
   /** Returns the newest runs of all values of a chain. */
   listKnownReads(chain: string): Promise<KnownRead[]>;
+  /** Returns what the ledger has about the values of a stream in the state of a block. */
+  readValuesAt(chain: string, streamId: string, blockNumber: number): Promise<ValuesAt>;
 }
 
 export interface ValueWrites {

@@ -2,7 +2,7 @@
  * Reads and writes the values that streams read in the state of blocks. They are written after the
  * commit of their block, in the order of the blocks, and follow the chain like the blocks.
  */
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { BlockHeader } from '../blocks/contract.ts';
 import { addStateHoles, coversBlock } from '../blocks/coverage.ts';
 import {
@@ -86,28 +86,68 @@ export const createValueReads = (db: Kysely<Tables>): ValueReads => ({
     return rows.map((row) => row.stream_id);
   },
 
-  async listKnownReads(chain) {
-    const { rows } = await sql<RunRow>`
-      select run.* from read_value as run join (
-        select stream_id, read_key, max(from_block) as newest,
-          max(case when error is null then from_block end) as last
-        from read_value where chain = ${chain} group by stream_id, read_key) as known
-      on run.stream_id = known.stream_id and run.read_key = known.read_key
-      where run.chain = ${chain} and run.from_block in (newest, last)
-      order by run.from_block desc`.execute(db);
-    const known = new Map<string, KnownRead>();
-    for (const row of rows) {
-      const id = `${row.stream_id} ${row.read_key}`;
-      const run = toRun(row);
-      const first = known.get(id);
-      const last = run.error === null ? run : undefined;
-      if (first === undefined) {
-        known.set(id, { streamId: row.stream_id, key: row.read_key, newest: run, last });
-      } else if (first.last === undefined) first.last = last;
-    }
-    return [...known.values()];
+  listKnownReads: (chain) => listKnown(db, sql`chain = ${chain}`),
+
+  async readValuesAt(chain, streamId, blockNumber) {
+    const known = await listKnown(
+      db,
+      sql`chain = ${chain} and stream_id = ${streamId} and from_block < ${blockNumber}`,
+    );
+    const begun = await db
+      .selectFrom('read_value')
+      .selectAll()
+      .where('chain', '=', chain)
+      .where('stream_id', '=', streamId)
+      .where('from_block', '=', blockNumber)
+      .execute();
+    const pending = await db
+      .selectFrom('pending_state')
+      .select('block_number')
+      .where('chain', '=', chain)
+      .where('block_number', '=', blockNumber)
+      .executeTakeFirst();
+    const window = await db
+      .selectFrom('block')
+      .select(({ fn }) => fn.min<number | null>('number').as('oldest'))
+      .where('chain', '=', chain)
+      .executeTakeFirst();
+    return {
+      known,
+      begun: begun.map((row) => ({
+        streamId: row.stream_id,
+        key: row.read_key,
+        ...toRun(row),
+      })),
+      isPending: pending !== undefined,
+      keptFrom: window?.oldest ?? undefined,
+    };
   },
 });
+
+/** Returns the newest runs of the values among these runs. */
+async function listKnown(db: Kysely<Tables>, among: RawBuilder<SqlBool>): Promise<KnownRead[]> {
+  const { rows } = await sql<RunRow>`
+    with among as (select * from read_value where ${among})
+    select run.* from among as run join (
+      select chain, stream_id, read_key, max(from_block) as newest,
+        max(case when error is null then from_block end) as last
+      from among group by chain, stream_id, read_key) as known
+    on run.chain = known.chain and run.stream_id = known.stream_id
+      and run.read_key = known.read_key
+    where run.from_block in (newest, last)
+    order by run.from_block desc`.execute(db);
+  const known = new Map<string, KnownRead>();
+  for (const row of rows) {
+    const id = `${row.stream_id} ${row.read_key}`;
+    const run = toRun(row);
+    const first = known.get(id);
+    const last = run.error === null ? run : undefined;
+    if (first === undefined) {
+      known.set(id, { streamId: row.stream_id, key: row.read_key, newest: run, last });
+    } else if (first.last === undefined) first.last = last;
+  }
+  return [...known.values()];
+}
 
 const toRun = (row: RunRow): ValueRun => ({
   from: row.from_block,

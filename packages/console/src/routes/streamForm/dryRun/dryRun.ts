@@ -1,7 +1,13 @@
 /** Runs a draft against recent blocks, newest first, with one request per block. */
 import { isSluiceError, type CloseMatch } from '@sluice/kit/sluice';
 import type { AnyWebhook } from '@sluice/kit/contract';
-import { type BlockMatch, DRY_RUNS, countRecords, mergeCloseMatches } from '@sluice/kit/operator';
+import {
+  type BlockMatch,
+  DRY_RUNS,
+  countRecords,
+  mergeCloseMatches,
+  webhooksOf,
+} from '@sluice/kit/operator';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { sluice } from '../../../data/queries/service.ts';
 import type { StreamDraft } from '../draft/draft.ts';
@@ -120,9 +126,10 @@ export function useDryRun(
         break;
       }
       if (signal.aborted) return;
-      const { webhook, closeMatches } = result;
-      const records = webhook === null ? 0 : countRecords(webhook);
-      const bodyBytes = records === 0 ? 0 : sizeOf(JSON.stringify(webhook));
+      const webhooks = webhooksOf(result).filter((each) => countRecords(each) > 0);
+      const [webhook = null] = webhooks;
+      const records = webhooks.reduce((sum, each) => sum + countRecords(each), 0);
+      const bodyBytes = webhooks.reduce((sum, each) => sum + sizeOf(JSON.stringify(each)), 0);
       current = {
         ...current,
         blocks: current.blocks.map((block) =>
@@ -131,10 +138,10 @@ export function useDryRun(
             : block,
         ),
         samples:
-          webhook !== null && records > 0 && current.samples.length < KEPT_SAMPLES
+          webhook !== null && current.samples.length < KEPT_SAMPLES
             ? [...current.samples, { blockNumber: number, webhook }]
             : current.samples,
-        closeMatches: mergeCloseMatches(current.closeMatches, closeMatches),
+        closeMatches: mergeCloseMatches(current.closeMatches, result.closeMatches),
         records: current.records + records,
         asked: current.asked + 1,
       };

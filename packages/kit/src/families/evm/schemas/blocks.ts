@@ -9,6 +9,7 @@ import {
   uuid,
 } from '../../../contract/calls/basics.ts';
 import { recordCount } from '../../../contract/calls/blocks.ts';
+import { explainedValue } from '../../../contract/calls/deliveries.ts';
 import {
   component,
   named,
@@ -29,7 +30,7 @@ import { evmFields } from './fields.ts';
 import { evmAddress, evmChainParam } from './values.ts';
 import { evmWebhook, webhookFields } from './webhook.ts';
 
-const { triggers, getNativeBalances, ...matched } = toTried(evmFields);
+const { triggers, getNativeBalances, reads, ...matched } = toTried(evmFields);
 
 const dryRunFields = {
   ...matched,
@@ -44,13 +45,14 @@ export const compatibleDryRunSchema: z.ZodType<CompatibleDryRun> = namedRequest(
 
 export const evmDryRunSchema: z.ZodType<EvmDryRun> = namedRequest(
   'EvmDryRun',
-  'An EVM stream to try on one block. Triggers and balances are read from the chain as for a webhook.',
+  'An EVM stream to try on one block. Triggers, balances and values on chain are read as for a webhook.',
   z.strictObject({
     ...dryRunFields,
     block: wholeNumber.describe('Block number.'),
     streamId: triedStream,
     triggers,
     getNativeBalances,
+    reads,
   }),
 );
 
@@ -132,6 +134,16 @@ const evmDryRunResult = named(
   'The result of an EVM dry run.',
   z.strictObject({
     webhook: evmWebhook.nullable().describe('Null if nothing matches.'),
+    valuesWebhook: evmWebhook
+      .nullable()
+      .exactOptional()
+      .describe(
+        'The webhook of the values on chain, which are compared with those in the block before; null if none is sent. Absent if the stream has no `reads`.',
+      ),
+    values: z
+      .array(explainedValue)
+      .exactOptional()
+      .describe('Each value, and why it is sent or not: at most 1,000, read in two blocks.'),
     closeMatches: z.array(closeMatch).describe('Close matches, at most 20, most frequent first.'),
     observed: z
       .array(observedEvent)

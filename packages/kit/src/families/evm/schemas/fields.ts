@@ -248,6 +248,7 @@ export const evmFields = {
     accepts: givenOrNull(readsSchema),
     returns: readsSchema.nullable(),
     default: null,
+    isTried: true,
     label: 'Reads',
   },
   getNativeBalances: {

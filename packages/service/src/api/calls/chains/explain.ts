@@ -47,7 +47,7 @@ export function createExplainHandler(needs: ExplainHandlerNeeds) {
       store.listWatchers(address),
       store.listParents(address),
     ]);
-    const listed = new Map(watchers.map(({ streamId, label }) => [streamId, { label }]));
+    const listed = new Map(watchers.map(({ streamId, label }) => [streamId, label]));
     /** Returns how the stream watches the address; undefined if it does not. */
     const watchOf = (stream: StreamRecord): Watch | undefined => {
       const its = parents
@@ -56,14 +56,20 @@ export function createExplainHandler(needs: ExplainHandlerNeeds) {
           const origin = families[stream.family].describeOrigin?.(stream, child);
           return origin === undefined ? [] : { ...child, origin: `${origin} on ${child.chain}` };
         });
-      return (
-        listed.get(stream.id) ??
-        (its[0] && { label: its[0].label, origin: its.map(({ origin }) => origin).join(', ') })
-      );
+      const label = listed.get(stream.id) ?? its[0]?.label ?? null;
+      if (listed.has(stream.id)) return { label };
+      return its[0] && { label, origin: its.map(({ origin }) => origin).join(', ') };
     };
+    const read = await Promise.all(
+      needs
+        .chains()
+        .filter(({ id }) => familyOf(id) === family)
+        .flatMap(({ id }) => needs.callsOf(id)?.explainValues('newest', address) ?? []),
+    );
     const verdicts: StreamVerdict[] = [];
     for await (const stream of eachStream(store, family)) {
-      verdicts.push(toWatchVerdict(stream, watchOf(stream)));
+      const values = read.flatMap((byStream) => byStream.get(stream.id) ?? []);
+      verdicts.push(toWatchVerdict(stream, watchOf(stream), values));
     }
     const watching = verdicts.filter(({ verdict }) => verdict === 'watched').length;
     return {

@@ -32,7 +32,7 @@ type BlockRef = Pick<ExplainedBlock['block'], 'number' | 'hash'>;
 export interface BlockSources {
   store: Store;
   chains(): ChainReport[];
-  callsOf(chain: string): Pick<ChainCalls, 'explain'> | undefined;
+  callsOf(chain: string): Pick<ChainCalls, 'explain' | 'explainValues'> | undefined;
 }
 
 export function createExplainBlock({ store, chains, callsOf }: BlockSources) {
@@ -60,13 +60,24 @@ export function createExplainBlock({ store, chains, callsOf }: BlockSources) {
   const findInLedger = async ({ chain, at }: Place): Promise<BlockRef | undefined> =>
     typeof at === 'number' ? store.readBlockAt(chain, at) : (await store.findBlock(at))?.block;
 
+  /** Returns the values that streams read in the block, by stream. A transaction has none. */
+  const explainValues = async (
+    { chain, transactionHash, version }: Place,
+    ref: BlockRef,
+    timestamp: number | undefined,
+  ): Promise<BlockFacts['values']> =>
+    transactionHash === undefined && version === undefined
+      ? ((await callsOf(chain)?.explainValues({ ...ref, timestamp })) ?? new Map())
+      : new Map();
+
   const readFacts = async (
-    chain: string,
+    place: Place,
     health: ChainReport | undefined,
     ref: BlockRef | undefined,
     explained: ExplainedBlock | undefined,
     matches: readonly LedgerMatch[],
   ): Promise<BlockFacts> => {
+    const { chain } = place;
     const committed = ref === undefined ? undefined : await store.readBlockAt(chain, ref.number);
     const [newest] = await store.listGaps({ chain, limit: 1 });
     const isReplaced = committed !== undefined && committed.hash !== ref?.hash;
@@ -84,6 +95,11 @@ export function createExplainBlock({ store, chains, callsOf }: BlockSources) {
       confirmations: health?.confirmations ?? confirmationsOf(chain),
       heights: heightsOf(health),
       records: explained?.streams,
+      // The ledger has values only for the blocks that are on the chain now.
+      values:
+        ref === undefined || committed?.hash !== ref.hash
+          ? new Map()
+          : await explainValues(place, ref, explained?.block.timestamp),
       checkpoint: health?.checkpoint ?? (await store.readCheckpoint(chain))?.number ?? null,
       isReplaced,
       timestamp: explained?.block.timestamp,
@@ -105,7 +121,10 @@ export function createExplainBlock({ store, chains, callsOf }: BlockSources) {
     for await (const stream of eachStream(store, familyOf(chain))) {
       if (delivery !== undefined && delivery.streamId !== stream.id) continue;
       const its = matches.filter((match) => match.streamId === stream.id);
-      const isIncluded = facts.records?.get(stream.id)?.some(({ included }) => included) === true;
+      const isIncluded = [
+        ...(facts.records?.get(stream.id) ?? []),
+        ...(facts.values.get(stream.id) ?? []),
+      ].some(({ included }) => included);
       const coverage =
         its.length === 0 && isIncluded
           ? (await store.readCoverage(stream.id)).find(({ chainId }) => chainId === chain)
@@ -124,7 +143,7 @@ export function createExplainBlock({ store, chains, callsOf }: BlockSources) {
     const health = chains().find(({ id }) => id === chain);
     const matches =
       ref === undefined ? [] : await store.listMatchesOf(chain, ref.hash, transactionHash);
-    const facts = await readFacts(chain, health, ref, explained, matches);
+    const facts = await readFacts(place, health, ref, explained, matches);
     const verdicts = await judgeStreams(place, facts, matches);
     const matched = verdicts.filter(({ deliveries }) => deliveries.length > 0).length;
     return {

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import type { Confirmations, DeliverySummary } from '@sluice/kit/contract';
+import type {
+  Confirmations,
+  DeliverySummary,
+  ExplainReason,
+  ExplainedValue,
+} from '@sluice/kit/contract';
 import type { StreamRecord } from '../../../store/streams/contract.ts';
 import { type BlockFacts, toBlockStages, toStreamVerdict } from './explainVerdict.ts';
 
@@ -8,6 +13,7 @@ const FACTS: BlockFacts = {
   number: 10,
   timestamp: undefined,
   records: new Map(),
+  values: new Map(),
   checkpoint: 10,
   confirmations: 12,
   heights: { chain: 3, latest: 15, depth: 15, safe: 9, finalized: -1 },
@@ -138,3 +144,41 @@ test.each([
     expect(verdictOf({ state: 'succeeded' }, { confirmations: wish })).toBe(`delivered: ${why}`);
   },
 );
+
+/** Returns the verdict and its reason for a stream whose values have these outcomes. */
+const verdictOfValues = (...outcomes: ExplainReason['outcome'][]): string => {
+  const values = outcomes.map((outcome, n): ExplainedValue => ({
+    chainId: '0x1',
+    name: 'f()',
+    block: 10,
+    before: null,
+    after: null,
+    decimals: 0,
+    included: outcome === 'passed',
+    reason: { stage: 'value', outcome, message: `value ${n} ${outcome}` },
+  }));
+  const { verdict, reason, ...listed } = toStreamVerdict(
+    { id: 's', status: 'active', chainIds: ['0x1'], addressCount: 0 } as unknown as StreamRecord,
+    { ...FACTS, values: new Map([['s', values]]) },
+    [],
+    { coverage: undefined, most: 1, backOff: undefined },
+  );
+  expect(listed.valueCount).toBe(outcomes.length);
+  expect(listed.values.findLastIndex(({ included }) => included)).toBe(
+    outcomes.filter((outcome) => outcome === 'passed').length - 1,
+  );
+  return `${verdict}: ${reason.message}`;
+};
+
+test('a value that is not known is never reported as not crossed', () => {
+  expect(verdictOfValues('stopped')).toBe('not-matched: value 0 stopped');
+  expect(verdictOfValues('stopped', 'stopped')).toBe(
+    'not-matched: none of the 2 values that it reads met its condition',
+  );
+  expect(verdictOfValues('stopped', 'unknown')).toBe('not-evaluated: value 1 unknown');
+  expect(verdictOfValues('waiting', 'stopped')).toBe('waiting: value 0 waiting');
+  // The ledger has no match of the values that met their condition.
+  expect(verdictOfValues('unknown', 'passed', 'passed')).toMatch(
+    /^not-evaluated: .*run a backfill$/,
+  );
+});

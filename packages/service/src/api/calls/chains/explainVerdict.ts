@@ -5,6 +5,7 @@ import {
   type DeliveryState,
   type DeliverySummary,
   type ExplainedRecord,
+  type ExplainedValue,
   type ExplainReason,
   type ExplainStage,
   type ExplainVerdict,
@@ -24,6 +25,8 @@ export interface BlockFacts {
   timestamp: number | undefined;
   /** The matcher's result by stream; undefined if no node returned the block. */
   records: ReadonlyMap<string, ExplainedRecord[]> | undefined;
+  /** The values that streams read in the block, by stream. */
+  values: ReadonlyMap<string, ExplainedValue[]>;
   /** Number of the last committed block; null if there is none. */
   checkpoint: number | null;
   /** Whether the chain now has another block at this height. */
@@ -117,6 +120,7 @@ export function toStreamVerdict(
   },
 ): StreamVerdict {
   const records = facts.records?.get(stream.id) ?? [];
+  const values = facts.values.get(stream.id) ?? [];
   const deliveries = matches.flatMap((match) => match.deliveries);
   const verdict = (
     name: ExplainVerdict,
@@ -136,13 +140,16 @@ export function toStreamVerdict(
     ]
       .slice(0, most)
       .map((record, n) => (n < WITH_CONDITIONS ? record : withoutConditions(record))),
+    ...firstValues(values),
     deliveries,
   });
 
   // A match in the ledger counts even if the rules have changed since.
   if (matches.length > 0) {
     const stages = [
-      ...recordReasons(records).filter(({ outcome }) => outcome === 'passed'),
+      ...[...recordReasons(records), ...valueReasons(values)].filter(
+        ({ outcome }) => outcome === 'passed',
+      ),
       ...matchReasons(matches, stream, facts, backOff),
     ];
     const name = verdictOf(matches);
@@ -180,8 +187,14 @@ export function toStreamVerdict(
     );
     return verdict('not-evaluated', stages);
   }
-  stages.push(...(records.length > 0 ? recordReasons(records) : [unmatchedReason(stream)]));
-  if (!records.some(({ included }) => included)) return verdict('not-matched', stages);
+  if (records.length > 0) stages.push(...recordReasons(records));
+  else if (values.length === 0 || stream.addressCount > 0) stages.push(unmatchedReason(stream));
+  stages.push(...valueReasons(values));
+  if (![...records, ...values].some(({ included }) => included)) {
+    const undecided = values.find(isUndecided)?.reason.outcome;
+    if (undecided === undefined) return verdict('not-matched', stages);
+    return verdict(undecided === 'waiting' ? 'waiting' : 'not-evaluated', stages);
+  }
 
   if (facts.halt !== undefined) {
     stages.push(reason('match', 'waiting', describeHalt(facts.halt)));
@@ -220,6 +233,39 @@ function recordReasons(records: readonly ExplainedRecord[]): ExplainReason[] {
   return included ? reasons.filter(({ outcome }) => outcome === 'passed') : reasons;
 }
 
+/** Maximum number of values that a verdict lists. */
+const VALUES = 50;
+
+/** Returns the first values, starting with those that were sent, and their number. */
+const firstValues = (
+  values: readonly ExplainedValue[],
+): Pick<StreamVerdict, 'valueCount' | 'values'> => ({
+  valueCount: values.length,
+  values: values.toSorted((a, b) => Number(b.included) - Number(a.included)).slice(0, VALUES),
+});
+
+/** Returns whether it is not known if the value met its condition. */
+const isUndecided = ({ reason: { outcome } }: ExplainedValue): boolean =>
+  outcome === 'waiting' || outcome === 'unknown';
+
+/** Returns the reason of the only value, or one that sums up all values. */
+function valueReasons(values: readonly ExplainedValue[]): ExplainReason[] {
+  const [only, ...others] = values;
+  if (only === undefined) return [];
+  if (others.length === 0) return [only.reason];
+  const met = values.filter(({ included }) => included).length;
+  const undecided = values.find(isUndecided);
+  if (met === 0 && undecided !== undefined) return [undecided.reason];
+  const count = `${met === 0 ? 'none' : met} of the ${values.length} values that it reads`;
+  return [
+    reason(
+      'value',
+      met > 0 ? 'passed' : 'stopped',
+      `${count} met ${met > 1 ? 'their' : 'its'} condition`,
+    ),
+  ];
+}
+
 const countAddresses = (whose: string, count: number): string =>
   count === 1 ? `${whose} only address` : `${whose} ${count.toLocaleString('en')} addresses`;
 
@@ -234,9 +280,6 @@ function unmatchedReason({ addressCount, options }: StreamRecord): ExplainReason
   const hasFactories = 'factories' in options && (options.factories ?? []).length > 0;
   if (hasFactories) {
     return reason('address', 'stopped', 'no record involves its addresses or their children');
-  }
-  if (addressCount === 0 && 'reads' in options && (options.reads ?? []).length > 0) {
-    return reason('address', 'stopped', 'none of the values that it reads met its condition');
   }
   return addressCount === 0
     ? reason('address', 'stopped', 'the stream has no addresses yet')
@@ -397,21 +440,35 @@ export interface Watch {
   origin?: string | undefined;
 }
 
-/** Returns the verdict for an address: whether the stream watches it, and with which label. */
-export function toWatchVerdict(stream: StreamRecord, watch: Watch | undefined): StreamVerdict {
+/**
+ * Returns the verdict for an address: whether the stream watches or reads it, and with which label.
+ */
+export function toWatchVerdict(
+  stream: StreamRecord,
+  watch: Watch | undefined,
+  values: readonly ExplainedValue[],
+): StreamVerdict {
   const { label = null, origin } = watch ?? {};
   const name = label === null ? '' : ` as ${JSON.stringify(label)}`;
   const since = origin === undefined ? '' : `: ${origin}`;
-  const isWatched = stream.options.allAddresses || watch !== undefined;
+  const isRead = values.length > 0;
+  const isListed = stream.options.allAddresses || watch !== undefined;
+  const isWatched = isListed || isRead;
   const match = stream.options.allAddresses
     ? reason('address', 'passed', 'the stream watches all addresses')
-    : reason(
-        'address',
-        isWatched ? 'passed' : 'stopped',
-        isWatched
-          ? `the stream watches it${name}${since}`
-          : `it is not ${stream.addressCount === 1 ? '' : 'among '}${countAddresses("the stream's", stream.addressCount)}`,
-      );
+    : isRead && !isListed
+      ? reason(
+          'value',
+          'passed',
+          `the stream reads ${values.length === 1 ? 'a value' : `${values.length} values`} of it`,
+        )
+      : reason(
+          'address',
+          isWatched ? 'passed' : 'stopped',
+          isWatched
+            ? `the stream watches it${name}${since}`
+            : `it is not ${stream.addressCount === 1 ? '' : 'among '}${countAddresses("the stream's", stream.addressCount)}`,
+        );
   return {
     streamId: stream.id,
     tag: stream.tag,
@@ -429,6 +486,7 @@ export function toWatchVerdict(stream: StreamRecord, watch: Watch | undefined): 
     ],
     recordCount: 0,
     records: [],
+    ...firstValues(values),
     deliveries: [],
   };
 }

@@ -31,6 +31,7 @@ test('a list of streams reads the state of each chain once', async () => {
     whyDown,
     lacks,
     maxTimeoutSeconds: 60,
+    maxChildren: 10,
   } as unknown as StreamSummaryHandlerNeeds);
   const { result } = await listStreamSummaries();
   for (const { statusMessage } of result) {

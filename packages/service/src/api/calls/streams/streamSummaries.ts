@@ -24,6 +24,7 @@ export function createStreamSummaryHandlers(needs: StreamSummaryHandlerNeeds) {
         lacks: readOnce((chain) => needs.lacks(chain)),
         whyUnread: (chain, streamId) => needs.whyUnread(chain, streamId),
         maxTimeoutSeconds: needs.maxTimeoutSeconds,
+        maxChildren: needs.maxChildren,
       };
       const [stats, backOffs, certificates, pauses] = await Promise.all([
         store.readStreamStats(),
@@ -54,6 +55,7 @@ export function createStreamSummaryHandlers(needs: StreamSummaryHandlerNeeds) {
           chainIds: stream.chainIds,
           allAddresses: stream.options.allAddresses,
           amountOfAddresses: stream.addressCount,
+          amountOfChildren: stream.childCount,
           topic0: family.topicsOf(stream),
           createdAt: stream.createdAt,
           queue: its?.queue ?? 0,

@@ -93,6 +93,18 @@ describe('a 2xx completes the delivery', () => {
     expect(await send()).toMatchObject({ status: 200, error: null });
   });
 
+  test('on a connection that was used before', async () => {
+    let connections = 0;
+    server.on('connection', () => connections++);
+    respond = (socket) => void socket.write('HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n');
+    expect(await send()).toMatchObject({ status: 500 });
+    // The connection is free again in the next turn of the event loop.
+    await new Promise((resolve) => setImmediate(resolve));
+    respond = (socket) => socket.end('HTTP/1.1 201 OK\r\nContent-Le');
+    expect(await send()).toMatchObject({ status: 201, error: null });
+    expect(connections).toBe(1);
+  });
+
   test('after interim responses', async () => {
     const interim = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n';
     respond = (socket) => socket.end(`${interim}${interim}HTTP/1.1 201 OK\r\nContent-Le`);

@@ -93,6 +93,7 @@ const newStream = (network: AptosNetwork): AptosStreamRecord => ({
   statusMessage: '',
   errorSince: null,
   addressCount: 0,
+  childCount: 0,
   createdAt: 0,
   updatedAt: 0,
 });

@@ -664,6 +664,7 @@ const stream = (id: string, options: Partial<AptosStreamRecord['options']>): Apt
   statusMessage: '',
   errorSince: null,
   addressCount: 0,
+  childCount: 0,
   createdAt: 0,
   updatedAt: 0,
 });

@@ -53,6 +53,7 @@ function indexOf(options: Options, addresses: readonly string[] = [ALICE]): Apto
     statusMessage: '',
     errorSince: null,
     addressCount: 1,
+    childCount: 0,
     createdAt: 0,
     updatedAt: 0,
     family: 'aptos',

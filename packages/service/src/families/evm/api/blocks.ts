@@ -105,6 +105,7 @@ const newStream = (chain: string): EvmStreamRecord => ({
   statusMessage: '',
   errorSince: null,
   addressCount: 0,
+  childCount: 0,
   createdAt: 0,
   updatedAt: 0,
 });

@@ -4,37 +4,49 @@ import { findStream } from '../../../api/calls/streams/findStream.ts';
 import type { Handlers } from '../../../api/handlers.ts';
 import { HttpError } from '../../../api/httpErrors.ts';
 import { fromCursor, toCursor } from '../../../api/pages.ts';
-import type { LabeledChild } from '../../../store/children/contract.ts';
+import type { ChildCount, LabeledChild } from '../../../store/children/contract.ts';
 import type { Store } from '../../../store/store.ts';
 import { compileRules } from '../match/rules.ts';
 
 export const createChildHandlers = ({ store }: { store: Store }) =>
   ({
     async listChildren({ params, query: { chain, entry, find, limit, cursor } }) {
-      const { id, options } = await findStream(store, params.id, 'evm');
+      const { id, options, chainIds } = await findStream(store, params.id, 'evm');
       const keys = compileRules(options).factories.map(({ key }) => key);
-      const filter = {
-        streamId: id,
-        factories: keys.filter((_, n) => entry === undefined || n === entry),
-        chain: chain === undefined ? undefined : (toChainId(chain) ?? chain),
-        find,
-      };
-      const place = fromCursor(cursor);
-      const after = place && toPosition(place.id);
-      const total = place?.total ?? (await store.countChildren(filter));
-      const rows = await store.listChildren(filter, { limit: limit + 1, after });
-      const shown = rows.slice(0, limit);
-      const isLast = rows.length === shown.length;
+      const wanted = chain === undefined ? undefined : (toChainId(chain) ?? chain);
+      const counts = await store.listChildCounts(id);
+      const lists = chainIds
+        .flatMap((chainId) => keys.map((key, n) => ({ chainId, key, n })))
+        .flatMap(({ chainId, key, n }, at) => {
+          const list = counts.find((each) => each.chain === chainId && each.factory === key);
+          const isWanted = (wanted ?? chainId) === chainId && (entry ?? n) === n;
+          return list !== undefined && isWanted ? [{ ...list, at, entry: n }] : [];
+        });
+      const countIn = async (list: ChildCount): Promise<number> =>
+        find === undefined ? list.children : store.countChildren(list, find);
+      const start = fromCursor(cursor);
+      const total = start?.total ?? sum(await Promise.all(lists.map(countIn)));
+      const shown: { at: number; entry: number; child: LabeledChild }[] = [];
+      for (const list of lists) {
+        if (list.at < (start?.at ?? 0) || shown.length > limit) continue;
+        const after = list.at === start?.at ? start.id : undefined;
+        const room = limit + 1 - shown.length;
+        const children = await store.listChildren(list, { limit: room, after, find });
+        shown.push(...children.map((child) => ({ at: list.at, entry: list.entry, child })));
+      }
+      const last = shown.length > limit ? shown[limit - 1] : undefined;
       return {
-        result: shown.map(({ address, label, chain: chainId, factory, blockNumber }) => ({
-          address,
-          ...(label !== null && { label }),
-          chainId,
-          entry: keys.indexOf(factory),
-          blockNumber,
-        })),
+        result: shown
+          .slice(0, limit)
+          .map(({ entry: n, child: { address, label, chain: chainId, blockNumber } }) => ({
+            address,
+            ...(label !== null && { label }),
+            chainId,
+            entry: n,
+            blockNumber,
+          })),
         total,
-        ...(!isLast && { cursor: toCursor({ at: 0, id: toPlace(shown.at(-1)!), total }) }),
+        ...(last && { cursor: toCursor({ at: last.at, id: last.child.address, total }) }),
       };
     },
 
@@ -46,12 +58,4 @@ export const createChildHandlers = ({ store }: { store: Store }) =>
     },
   }) satisfies Partial<Handlers>;
 
-type Position = Pick<LabeledChild, 'chain' | 'factory' | 'address'>;
-
-const toPlace = ({ chain, factory, address }: Position): string =>
-  [chain, factory, address].join('-');
-
-function toPosition(text: string): Position {
-  const [chain = '', factory = '', address = ''] = text.split('-');
-  return { chain, factory, address };
-}
+const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);

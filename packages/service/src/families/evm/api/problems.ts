@@ -1,8 +1,8 @@
 import { takesCalls } from '../match/callSelection.ts';
-import { MAX_READ_VALUES } from '../chains/reads/compileReads.ts';
-import { readsAddresses, takesReads } from '../match/reads.ts';
+import { takesReads } from '../match/reads.ts';
 import { unreadEvents } from '../match/selection.ts';
 import type { EvmStreamRecord } from '../../../store/streams/contract.ts';
+import { flagOf } from '../../../config/settings.ts';
 import type { ProblemNeeds } from '../../../api/family.ts';
 
 /** Maximum number of events that are named; the rest are counted. */
@@ -10,8 +10,13 @@ const NAMED = 3;
 
 /** Returns the problems of a stream's options. */
 export function problemsOf(
-  { id, chainIds, confirmations, options, addressCount }: EvmStreamRecord,
-  { hasSource, lacks, whyUnread }: Pick<ProblemNeeds, 'hasSource' | 'lacks' | 'whyUnread'>,
+  { id, chainIds, confirmations, options, childCount }: EvmStreamRecord,
+  {
+    hasSource,
+    lacks,
+    whyUnread,
+    maxChildren,
+  }: Pick<ProblemNeeds, 'hasSource' | 'lacks' | 'whyUnread' | 'maxChildren'>,
 ): string[] {
   const problems: string[] = [];
   const { allAddresses, includeContractLogs, includeNativeTxs, includeInternalTxs } = options;
@@ -36,9 +41,9 @@ export function problemsOf(
       `The filter of ${unread.slice(0, NAMED).join(', ')}${more} matches nothing: add the event to abi`,
     );
   }
-  if (readsAddresses(options) && addressCount > MAX_READ_VALUES) {
+  if (childCount >= maxChildren) {
     problems.push(
-      `Reads no balances of its addresses: it has more than ${MAX_READ_VALUES}. List the addresses to read in of`,
+      `Adds no further children of its factories: it has ${childCount.toLocaleString('en')}, the maximum. Raise ${flagOf('maxChildren')} or remove factories, then resume its searches for children`,
     );
   }
   for (const chain of takesReads(options) ? chainIds : []) {

@@ -16,8 +16,12 @@ import { isToken } from '../../../enrich/tokenCache.ts';
 import { findContract, readImplementation } from './contracts.ts';
 import { createNameReader } from './names.ts';
 import type { EvmMatching } from './matching.ts';
+import { listWatched } from './reads/watchedAddresses.ts';
 import { createReadState } from './reads/readState.ts';
-import { listAddresses } from '../../../chains/searchStreams.ts';
+import { type StreamValues, createStreamValues } from './reads/streamValues.ts';
+import { createTryReads } from './reads/tryReads.ts';
+import { createValueExplainer } from './reads/valueExplainer.ts';
+import { takesReads } from '../match/reads.ts';
 import { flagOf } from '../../../config/settings.ts';
 
 /** ID of the known chain that is not public: the default of anvil and Hardhat. */
@@ -75,6 +79,16 @@ export function followEvm(
     log,
     maxWebhookBytes,
   });
+  /** Lists the values of streams that watch these addresses instead of their own. */
+  const valuesOf = (addresses?: readonly string[]): StreamValues =>
+    createStreamValues({
+      readToken: enrich.readToken,
+      addressesOf: async (record, limits) => {
+        if (addresses === undefined) return listWatched(store, chain, record, limits);
+        return addresses.length > limits.most ? 'many' : addresses;
+      },
+    });
+  const values = valuesOf();
   const followed = followChain(
     {
       chain,
@@ -88,11 +102,12 @@ export function followEvm(
       matching,
       enrich,
       dependencies,
-      readState: createReadState({
-        state,
-        readToken: enrich.readToken,
-        addressesOf: (id, most) => listAddresses(store, id, most),
-      }),
+      values: {
+        isRead: ({ options }) => takesReads(options),
+        read: createReadState({ state, values }),
+        try: createTryReads({ chain, state, valuesOf }),
+        explain: createValueExplainer({ chain, store, values }),
+      },
     },
   );
   const calls = withReason(chain, {

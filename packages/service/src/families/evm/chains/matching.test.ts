@@ -33,6 +33,7 @@ const record: EvmStreamRecord = {
   statusMessage: '',
   errorSince: null,
   addressCount: 0,
+  childCount: 0,
   createdAt: 0,
   updatedAt: 0,
 };

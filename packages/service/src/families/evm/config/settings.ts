@@ -39,6 +39,12 @@ export const EVM_SETTINGS = {
         form: '<hexId>=<http or https URL with {address}>, e.g. 0x1=https://sourcify.dev/server/v2/contract/1/{address}?fields=abi',
       }),
   },
+  maxChildren: {
+    flags: '--max-children <n>',
+    description:
+      'Maximum number of children of factories per stream; each takes about 36 bytes of memory and a row',
+    type: z.int().min(1).default(10_000_000),
+  },
   omitRecentFields: {
     flags: '--omit-recent-fields',
     description:

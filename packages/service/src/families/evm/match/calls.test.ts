@@ -13,7 +13,7 @@ import {
   toFunctionSignature,
 } from 'viem';
 import { describe, expect, test } from 'vitest';
-import type { AbiItem, TransactionStatus } from '@sluice/kit/contract';
+import { type AbiItem, type TransactionStatus, writeFunction } from '@sluice/kit/contract';
 import { packAddresses } from '../../../store/addresses/packedAddresses.ts';
 import {
   DEFAULT_DELIVERY,
@@ -448,6 +448,7 @@ const recordOf = (options: StreamOptions): EvmStreamRecord => ({
   statusMessage: '',
   errorSince: null,
   addressCount: 0,
+  childCount: 0,
   createdAt: 0,
   updatedAt: 0,
 });
@@ -464,7 +465,49 @@ const matchWith = (options: StreamOptions, addresses: readonly string[], block: 
   return match && toWebhookParts('0x1', block, match).tail;
 };
 
+const anyElementaryType = fc.oneof(
+  fc.constantFrom('address', 'bool', 'string', 'bytes'),
+  fc
+    .tuple(fc.constantFrom('uint', 'int'), fc.integer({ min: 1, max: 32 }))
+    .map(([base, size]) => `${base}${8 * size}`),
+  fc.integer({ min: 1, max: 32 }).map((size) => `bytes${size}`),
+);
+/** Generates an input of any type: elementary, or arrays and tuples of any depth. */
+const { input: anyParameter } = fc.letrec<{ input: Parameter }>((tie) => ({
+  input: fc.oneof(
+    { maxDepth: 3 },
+    anyElementaryType.map((type): Parameter => ({ name: 'value', type })),
+    fc
+      .tuple(tie('input'), fc.constantFrom('[]', '[1]', '[3]'))
+      .map(([each, suffix]): Parameter => ({ ...each, type: `${each.type}${suffix}` })),
+    fc.array(tie('input'), { minLength: 1, maxLength: 3 }).map((components): Parameter => ({
+      name: 'value',
+      type: 'tuple',
+      components: components.map((each, n) => ({ ...each, name: `part${n}` })),
+    })),
+  ),
+}));
+
 describe('calls', () => {
+  test('property: viem decodes the same arguments of every type', () => {
+    const anyCallOfTypes = fc
+      .array(anyParameter, { minLength: 1, maxLength: 3 })
+      .map((inputs) => inputs.map((each, n) => ({ ...each, name: `input${n}` })))
+      .chain((inputs) => fc.tuple(fc.constant(inputs), fc.tuple(...inputs.map(valueOf))));
+    fc.assert(
+      fc.property(anyCallOfTypes, ([inputs, args]) => {
+        const item = { type: 'function', name: 'take', inputs } as unknown as AbiFunction;
+        const input = encodeFunctionData({ abi: [item], args });
+        const options = calling({ functions: [writeFunction(item as AbiItem)] });
+        const [call] = matchWith(options, [to], toBlock([transaction({ input })]))?.calls ?? [];
+        const read = decodeFunctionData({ abi: [item], data: input }).args;
+        expect(call?.function).toBe(toFunctionSignature(item));
+        expect(call?.arguments?.map(({ value }) => value)).toEqual(read.map(toPlain));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
   test('property: an independent reader with viem finds the same calls and arguments', () => {
     fc.assert(
       fc.property(fc.array(anyTransaction, { maxLength: 4 }), anyStream, (made, stream) => {

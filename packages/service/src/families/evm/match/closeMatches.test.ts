@@ -67,6 +67,7 @@ const indexOf = (
     statusMessage: '',
     errorSince: null,
     addressCount: 1,
+    childCount: 0,
     createdAt: 0,
     updatedAt: 0,
     family: 'evm',

@@ -73,6 +73,7 @@ function indexOf(options: Partial<StreamOptions>, listed: readonly number[] = []
     statusMessage: '',
     errorSince: null,
     addressCount: 0,
+    childCount: 0,
     createdAt: 0,
     updatedAt: 0,
   };

@@ -106,6 +106,7 @@ test.each<[string, Partial<StreamOptions>, string[], number]>([
     statusMessage: '',
     errorSince: null,
     addressCount: 0,
+    childCount: 0,
     createdAt: 0,
     updatedAt: 0,
     options: { ...DEFAULT_OPTIONS, includeContractLogs: true, ...options },

@@ -37,6 +37,7 @@ const stream = (
   statusMessage: '',
   errorSince: null,
   addressCount: 0,
+  childCount: 0,
   createdAt: 0,
   updatedAt: 0,
   options: { ...DEFAULT_OPTIONS, ...options },

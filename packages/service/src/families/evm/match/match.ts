@@ -243,7 +243,7 @@ interface Matching {
   readonly chain: string;
   readonly spam: ReadonlySet<string>;
   readonly addReasonOf: AddReasonOf | undefined;
-  /** What each stream takes so far. */
+  /** The records that each stream takes so far. */
   readonly found: Map<CompiledStream, Taken>;
 }
 

@@ -49,6 +49,7 @@ const observedOf = (
     statusMessage: '',
     errorSince: null,
     addressCount: 1,
+    childCount: 0,
     createdAt: 0,
     updatedAt: 0,
     family: 'evm',

@@ -10,12 +10,18 @@ import type { Rules } from './rules.ts';
 /**
  * Returns how to find the logs of the factories of the streams. Children that are factories
  * themselves are found by their events alone, because there may be millions of them.
+ *
+ * @param newSince first block of factories without `from`; undefined to omit them
  */
-export function planFactorySearch(streams: EvmStreams, chain: string): LogSearch | undefined {
+export function planFactorySearch(
+  streams: EvmStreams,
+  chain: string,
+  newSince: number | undefined,
+): LogSearch | undefined {
   const all = streams
     .streams(chain)
     .flatMap(({ selection }) => selection.factories)
-    .filter(({ from }) => from !== undefined);
+    .filter(({ from = newSince }) => from !== undefined);
   if (all.length === 0) return undefined;
   const roots = all.filter(({ address }) => address !== undefined);
   const addresses = [...new Set(roots.map(({ address }) => address!))];
@@ -34,12 +40,21 @@ export function planFactorySearch(streams: EvmStreams, chain: string): LogSearch
   };
 }
 
-/** Returns the children of past blocks that the stream wants, in order, each once. */
+/**
+ * Returns the children of past blocks that the stream wants, in order, each once. For `newSince`, see
+ * {@link planFactorySearch}.
+ */
 export async function findPastChildren(
   streams: EvmStreams,
   chain: string,
   blocks: readonly LoggedBlock[],
-  readKnown: (addresses: readonly string[], upTo: number) => Promise<KnownChild[]>,
+  {
+    newSince = Infinity,
+    readKnown,
+  }: {
+    newSince?: number | undefined;
+    readKnown(addresses: readonly string[], upTo: number): Promise<KnownChild[]>;
+  },
 ): Promise<FoundChild<'evm', Rules>[]> {
   const last = blocks.at(-1);
   if (last === undefined) return [];
@@ -47,7 +62,7 @@ export async function findPastChildren(
   /** The first block of each child that may be a factory itself. */
   const since = new Map<string, number>();
   const factories = streams.streams(chain).flatMap(({ selection }) => selection.factories);
-  const firstOf = new Map(factories.map(({ key, from = Infinity }) => [key, from]));
+  const firstOf = new Map(factories.map(({ key, from = newSince }) => [key, from]));
   if (factories.some(({ parent }) => parent !== undefined)) {
     const emitters = new Set(blocks.flatMap(({ logs }) => logs.map(({ address }) => address)));
     for (const { factory, address, blockNumber } of await readKnown([...emitters], last.number)) {

@@ -535,6 +535,7 @@ function toIndex(streams: readonly StreamMade[]) {
       statusMessage: '',
       errorSince: null,
       addressCount: 0,
+      childCount: 0,
       createdAt: 0,
       updatedAt: 0,
       options: optionsOf(stream),

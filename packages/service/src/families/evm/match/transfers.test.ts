@@ -25,6 +25,12 @@ const erc1155 = parseAbi([
   'event TransferSingle(address indexed operator, address indexed from, address indexed to, uint256 id, uint256 value)',
   'event TransferBatch(address indexed operator, address indexed from, address indexed to, uint256[] ids, uint256[] values)',
 ]);
+const erc2309 = parseAbi([
+  'event ConsecutiveTransfer(uint256 indexed fromTokenId, uint256 toTokenId, address indexed from, address indexed to)',
+]);
+const erc6909 = parseAbi([
+  'event Transfer(address caller, address indexed sender, address indexed receiver, uint256 indexed id, uint256 amount)',
+]);
 
 const address = (n: number): Hex => `0x${n.toString(16).padStart(40, '0')}`;
 const CONTRACT = address(0xc0);
@@ -137,18 +143,6 @@ describe('decoded arrays', () => {
     });
   });
 
-  test.each([true, false])('contain an approval for all: %j', (approved) => {
-    const arrays = decodeTransfers(
-      [logOf(erc721, 'ApprovalForAll', { owner: address(1), operator: address(2), approved })],
-      CONTEXT,
-    );
-    const parties = { ...at, account: address(1), operator: address(2) };
-    expect(arrays.nftApprovals.ERC1155).toMatchObject([{ ...parties, approved }]);
-    expect(arrays.nftTokenApprovals).toMatchObject([
-      { ...parties, approvedAll: approved, tokenId: null },
-    ]);
-  });
-
   test('contain an ERC-1155 batch as one entry per id, all of one log', () => {
     const parties = { operator: address(1), from: address(2), to: address(3) };
     const arrays = decodeTransfers(
@@ -174,6 +168,9 @@ describe('decoded arrays', () => {
 
   const word = (n: number): string => n.toString(16).padStart(64, '0');
   const good = logOf(erc20, 'Transfer', { from: address(1), to: address(2), value: 3n });
+  const approval = logOf(erc721, 'ApprovalForAll', {
+    ...{ owner: address(1), operator: address(2), approved: true },
+  });
   const batch = logOf(erc1155, 'TransferBatch', {
     operator: address(1),
     from: address(2),
@@ -212,6 +209,7 @@ describe('decoded arrays', () => {
         data: `0x${word(34 * 32)}${word(0x20)}${word(0).repeat(32)}${word(32)}${word(0).repeat(32)}`,
       },
     ],
+    ['an approval for all that is neither true nor false', { ...approval, data: `0x${word(2)}` }],
     ['another event', { ...good, topics: [`0x${'ab'.repeat(32)}`, ...good.topics.slice(1)] }],
   ])('omit %s', (_, log) => {
     expect(decodeTransfers([log], CONTEXT)).toEqual(NOTHING);
@@ -224,16 +222,12 @@ describe('decoded arrays', () => {
     ]);
   });
 
-  const consecutive = parseAbi([
-    'event ConsecutiveTransfer(uint256 indexed fromTokenId, uint256 toTokenId, address indexed from, address indexed to)',
-  ]);
-
   test('contain a range of tokens (ERC-2309) as one entry', () => {
     const range = { fromTokenId: 0n, toTokenId: 4_999n, from: address(0), to: address(2) };
     const logs = [
-      logOf(consecutive, 'ConsecutiveTransfer', range),
-      logOf(consecutive, 'ConsecutiveTransfer', { ...range, fromTokenId: 4_999n }),
-      logOf(consecutive, 'ConsecutiveTransfer', { ...range, fromTokenId: 5_000n }),
+      logOf(erc2309, 'ConsecutiveTransfer', range),
+      logOf(erc2309, 'ConsecutiveTransfer', { ...range, fromTokenId: 4_999n }),
+      logOf(erc2309, 'ConsecutiveTransfer', { ...range, fromTokenId: 5_000n }),
     ];
     const entry = {
       operator: null,
@@ -251,31 +245,6 @@ describe('decoded arrays', () => {
     expect(decodeTransfers(logs, CONTEXT)).toEqual({
       ...NOTHING,
       nftTransfers: [entry, { ...entry, tokenId: '4999', amount: '1' }],
-    });
-  });
-
-  test('contain a transfer of ERC-6909, whose operator is in the data', () => {
-    const erc6909 = parseAbi([
-      'event Transfer(address caller, address indexed sender, address indexed receiver, uint256 indexed id, uint256 amount)',
-    ]);
-    const args = { caller: address(1), sender: address(2), receiver: address(3), id: 4n };
-    const log = logOf(erc6909, 'Transfer', { ...args, amount: MAX });
-    expect(decodeTransfers([log], CONTEXT)).toEqual({
-      ...NOTHING,
-      nftTransfers: [
-        {
-          operator: address(1),
-          from: address(2),
-          to: address(3),
-          tokenId: '4',
-          amount: MAX.toString(),
-          ...at,
-          possibleSpam: false,
-          tokenName: '',
-          tokenSymbol: '',
-          tokenContractType: 'ERC6909',
-        },
-      ],
     });
   });
 
@@ -329,8 +298,139 @@ describe('decoded arrays', () => {
     expect(decodeTransfers([burn], CONTEXT)).toEqual(NOTHING);
   });
 
+  interface Inputs {
+    addresses: readonly [Hex, Hex, Hex];
+    numbers: readonly [bigint, bigint];
+    approved: boolean;
+  }
+  /** Events whose logs have a fixed number of topics and words, with what they decode to. */
+  const events: [
+    name: string,
+    toLog: (inputs: Inputs) => EvmLog,
+    toArrays: (inputs: Inputs) => object,
+  ][] = [
+    [
+      'an ERC-20 transfer',
+      ({ addresses: [from, to], numbers: [value] }) =>
+        logOf(erc20, 'Transfer', { from, to, value }),
+      ({ addresses: [from, to], numbers: [value] }) => ({
+        erc20Transfers: [{ from, to, value: String(value) }],
+      }),
+    ],
+    [
+      'an ERC-20 approval',
+      ({ addresses: [owner, spender], numbers: [value] }) =>
+        logOf(erc20, 'Approval', { owner, spender, value }),
+      ({ addresses: [owner, spender], numbers: [value] }) => ({
+        erc20Approvals: [{ owner, spender, value: String(value) }],
+      }),
+    ],
+    [
+      'an ERC-721 transfer',
+      ({ addresses: [from, to], numbers: [tokenId] }) =>
+        logOf(erc721, 'Transfer', { from, to, tokenId }),
+      ({ addresses: [from, to], numbers: [tokenId] }) => ({
+        nftTransfers: [{ operator: null, from, to, tokenId: String(tokenId), amount: '1' }],
+      }),
+    ],
+    [
+      'an ERC-721 approval',
+      ({ addresses: [owner, approved], numbers: [tokenId] }) =>
+        logOf(erc721, 'Approval', { owner, approved, tokenId }),
+      ({ addresses: [owner, approved], numbers: [n] }) => ({
+        nftApprovals: { ERC721: [{ owner, approved, tokenId: String(n) }], ERC1155: [] },
+        nftTokenApprovals: [
+          { account: owner, operator: approved, approvedAll: false, tokenId: String(n) },
+        ],
+      }),
+    ],
+    [
+      'an approval for all',
+      ({ addresses: [owner, operator], approved }) =>
+        logOf(erc721, 'ApprovalForAll', { owner, operator, approved }),
+      ({ addresses: [account, operator], approved }) => ({
+        nftApprovals: { ERC721: [], ERC1155: [{ ...at, account, operator, approved }] },
+        nftTokenApprovals: [{ ...at, account, operator, approvedAll: approved, tokenId: null }],
+      }),
+    ],
+    [
+      'a single transfer of ERC-1155',
+      ({ addresses: [operator, from, to], numbers: [id, value] }) =>
+        logOf(erc1155, 'TransferSingle', { operator, from, to, id, value }),
+      ({ addresses: [operator, from, to], numbers: [id, value] }) => ({
+        nftTransfers: [
+          {
+            ...{ ...at, operator, from, to, tokenId: String(id), amount: String(value) },
+            tokenContractType: 'ERC1155',
+          },
+        ],
+      }),
+    ],
+    [
+      'a range of ERC-2309',
+      ({ addresses: [from, to], numbers: [first, length] }) =>
+        logOf(erc2309, 'ConsecutiveTransfer', {
+          ...{ from, to, fromTokenId: first / 2n, toTokenId: first / 2n + length / 2n },
+        }),
+      ({ addresses: [from, to], numbers: [first, length] }) => ({
+        nftTransfers: [
+          {
+            ...{ operator: null, from, to, tokenId: String(first / 2n) },
+            ...{ toTokenId: String(first / 2n + length / 2n), amount: String(length / 2n + 1n) },
+          },
+        ],
+      }),
+    ],
+    [
+      'a transfer of ERC-6909',
+      ({ addresses: [caller, sender, receiver], numbers: [id, amount] }) =>
+        logOf(erc6909, 'Transfer', { caller, sender, receiver, id, amount }),
+      ({ addresses: [operator, from, to], numbers: [id, amount] }) => ({
+        nftTransfers: [
+          {
+            ...{ ...at, operator, from, to, tokenId: String(id), amount: String(amount) },
+            tokenContractType: 'ERC6909',
+          },
+        ],
+      }),
+    ],
+  ];
+
+  const uint = fc.bigInt({ min: 0n, max: MAX });
+  const anyAddress = fc
+    .uint8Array({ minLength: 20, maxLength: 20 })
+    .map((bytes): Hex => toHex(bytes));
+
+  test.each(events)('property: contain %s as it was encoded', (_, toLog, toArrays) => {
+    const anyInputs = fc.record({
+      addresses: fc.tuple(anyAddress, anyAddress, anyAddress),
+      numbers: fc.tuple(uint, uint),
+      approved: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(anyInputs, (inputs) => {
+        const arrays = decodeTransfers([toLog(inputs)], CONTEXT);
+        expect(arrays).toMatchObject({ ...NOTHING, ...toArrays(inputs) });
+      }),
+    );
+  });
+
+  test.each(events)('omit %s with another number of topics or words', (_, toLog) => {
+    const log = toLog({
+      addresses: [address(1), address(2), address(3)],
+      numbers: [4n, 5n],
+      approved: true,
+    });
+    const others = [
+      { ...log, data: log.data + word(1) },
+      { ...log, data: log.data.slice(0, -64) },
+      { ...log, topics: log.topics.slice(0, -1) },
+      { ...log, topics: [...log.topics, `0x${word(1)}`] },
+    ].filter(({ data }) => data.startsWith('0x'));
+    expect(decodeTransfers(others, CONTEXT)).toEqual(NOTHING);
+  });
+
   test('property: no log makes decoding throw, and a batch decodes to what was encoded', () => {
-    const uint = fc.bigInt({ min: 0n, max: MAX });
     fc.assert(
       fc.property(
         fc.array(fc.tuple(uint, uint), { maxLength: 30 }),

@@ -85,8 +85,8 @@ export function triggersOfTransaction(
 }
 
 /**
- * The start of a topic that has an address. A module's own constant, because V8 reads an exported
- * one anew at each use, which made iterating over a block 1.6 times slower.
+ * The start of a topic that has an address. A module's own constant, because V8 does not
+ * inline exported ones, which made iterating over a block 1.6 times slower.
  */
 const ZEROS = `0x${'0'.repeat(24)}`;
 

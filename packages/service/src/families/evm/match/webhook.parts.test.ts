@@ -21,6 +21,7 @@ const stream: Match['stream'] = {
     statusMessage: '',
     errorSince: null,
     addressCount: 0,
+    childCount: 0,
     createdAt: 0,
     updatedAt: 0,
   },

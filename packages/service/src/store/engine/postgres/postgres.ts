@@ -11,6 +11,7 @@ import { createPostgresSignals } from './postgresSignals.ts';
 import { refuseTransactionPooler } from './postgresPooler.ts';
 import { hostsOf, toStartError } from './postgresStart.ts';
 import { createServers } from './postgresServers.ts';
+import { DEFAULT_LEDGER_LIMITS, type LedgerLimits } from '../../live/limits.ts';
 import { createReads, createWrites } from '../../statements.ts';
 
 /**
@@ -20,7 +21,10 @@ import { createReads, createWrites } from '../../statements.ts';
  * @throws CallerError if the URL is invalid, no writable server can be reached, the server rejects
  * the user or the database, or another version or build of the program created the ledger.
  */
-export async function openPostgresStore(url: string): Promise<Store> {
+export async function openPostgresStore(
+  url: string,
+  limits: LedgerLimits = DEFAULT_LEDGER_LIMITS,
+): Promise<Store> {
   try {
     await migrateAt(url);
   } catch (error) {
@@ -53,7 +57,7 @@ export async function openPostgresStore(url: string): Promise<Store> {
     events,
     queueChanges,
     ...createReads(db, postgresEngine),
-    ...createWrites({ db, engine: postgresEngine, transact }),
+    ...createWrites({ db, engine: postgresEngine, transact, ...limits }),
     async close() {
       events.close();
       await signals.close();

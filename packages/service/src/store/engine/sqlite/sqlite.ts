@@ -9,12 +9,19 @@ import { lockFolder } from './folderLock.ts';
 import type { CommittedEffects, Transact } from '../../live/effects.ts';
 import { createQueueChanges } from '../../live/queueChanges.ts';
 import { createSignals } from '../../live/signals.ts';
+import { DEFAULT_LEDGER_LIMITS, type LedgerLimits } from '../../live/limits.ts';
 import { createReads, createWrites } from '../../statements.ts';
 import type { Reads, Store } from '../../store.ts';
 import { migrate } from '../migrations.ts';
 import { openSqlite } from './sqliteConnection.ts';
 import { sqliteEngine } from './sqliteEngine.ts';
 import { explainDamage, markClosed, markOpen, refuseLostLog } from './sqliteDamage.ts';
+
+export interface SqliteWorkerData {
+  path: string;
+  role: 'reads' | 'writes';
+  limits: LedgerLimits;
+}
 
 export interface WorkerCall {
   id: number;
@@ -46,7 +53,10 @@ const LONG_READS: ReadonlySet<string> = new Set<keyof Reads>([
  * @throws CallerError if another process has locked the folder, the ledger is damaged, its
  * write-ahead log is missing, or another version or build of the program created it
  */
-export async function openSqliteStore(folder: string): Promise<Store> {
+export async function openSqliteStore(
+  folder: string,
+  limits: LedgerLimits = DEFAULT_LEDGER_LIMITS,
+): Promise<Store> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const lock = lockFolder(folder);
   const path = join(folder, LEDGER_FILE);
@@ -78,15 +88,15 @@ export async function openSqliteStore(folder: string): Promise<Store> {
     events.append(committed.events);
     signals.send(committed.signals);
   };
-  const reads = createThread(path, 'reads');
-  const longReads = createThread(path, 'reads');
-  const writes = createThread(path, 'writes', onCommitted);
+  const reads = createThread({ path, role: 'reads', limits });
+  const longReads = createThread({ path, role: 'reads', limits });
+  const writes = createThread({ path, role: 'writes', limits }, onCommitted);
   // The statements run in the threads; these objects only provide the names of the methods.
   const readers = mapMethods(createReads(keeper, sqliteEngine), (name, args) =>
     (LONG_READS.has(name) ? longReads : reads).call(name, args),
   );
   const writers = mapMethods(
-    createWrites({ db: keeper, engine: sqliteEngine, transact: notHere }),
+    createWrites({ db: keeper, engine: sqliteEngine, transact: notHere, ...limits }),
     writes.call,
   );
   return {
@@ -142,8 +152,7 @@ const mapMethods = <Methods extends object>(
  * @param onCommitted called with the effects of each call before it resolves
  */
 function createThread(
-  path: string,
-  role: 'reads' | 'writes',
+  workerData: SqliteWorkerData,
   onCommitted: (committed: CommittedEffects) => void = () => {},
 ): {
   call(method: string, args: unknown[]): Promise<unknown>;
@@ -157,9 +166,9 @@ function createThread(
   const start = (): Worker => {
     const started = new Worker(
       new URL(`./sqliteWorker${extname(import.meta.url)}`, import.meta.url),
-      { workerData: { path, role }, name: `sqlite ${role}` },
+      { workerData, name: `sqlite ${workerData.role}` },
     );
-    let failure = new Error(`The thread that ${role} the ledger has stopped`);
+    let failure = new Error(`The thread that ${workerData.role} the ledger has stopped`);
     started.on('message', (replies: WorkerReply[]) => {
       for (const reply of replies) {
         const call = waiting.get(reply.id);

@@ -9,12 +9,12 @@ import { openSqlite } from './sqliteConnection.ts';
 import { sqliteEngine } from './sqliteEngine.ts';
 import { type CommittedEffects, type Transact, createEffects } from '../../live/effects.ts';
 import { createReads, createWrites } from '../../statements.ts';
-import type { WorkerCall, WorkerReply } from './sqlite.ts';
+import type { SqliteWorkerData, WorkerCall, WorkerReply } from './sqlite.ts';
 
 /** Milliseconds after which a transaction takes no more writes and is committed. */
 const SHARED_MS = 20;
 
-const { path, role } = workerData as { path: string; role: 'reads' | 'writes' };
+const { path, role, limits } = workerData as SqliteWorkerData;
 const port = parentPort!;
 const { db, sqlite } = openSqlite(path, role === 'reads');
 const checkpoints = role === 'writes' ? createCheckpoints(path, sqlite) : undefined;
@@ -28,7 +28,7 @@ const transact: Transact = async (work) => {
 };
 const methods = (role === 'reads'
   ? createReads(db, sqliteEngine)
-  : createWrites({ db, engine: sqliteEngine, transact })) as unknown as Record<
+  : createWrites({ db, engine: sqliteEngine, transact, ...limits })) as unknown as Record<
   string,
   (...args: unknown[]) => Promise<unknown>
 >;

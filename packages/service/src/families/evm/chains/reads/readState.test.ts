@@ -5,11 +5,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { ReadCondition, StreamRead, WebhookRead } from '@sluice/kit/contract';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLog } from '../../../../base/log.ts';
+import { createKnownReads } from '../../../../ingest/values/knownReads.ts';
 import { createValueReading } from '../../../../ingest/values/reading.ts';
 import type { BlockHeader } from '../../../../store/blocks/contract.ts';
 import { openSqliteStore } from '../../../../store/engine/sqlite/sqlite.ts';
@@ -18,12 +18,14 @@ import {
   DEFAULT_DELIVERY,
   DEFAULT_OPTIONS,
   type EvmStreamDraft,
+  type EvmStreamRecord,
   type Sealed,
 } from '../../../../store/streams/contract.ts';
 import { createEvmMatching } from '../matching.ts';
 import { createEnrich } from '../../enrich/enrich.ts';
 import type { StateAnswer, StateReader } from '../../enrich/state.ts';
 import { createReadState } from './readState.ts';
+import { createStreamValues } from './streamValues.ts';
 
 const addressOf = (n: number): string => `0x${`${n}`.repeat(40)}`;
 const CONTRACTS = [1, 2, 3].map(addressOf);
@@ -220,7 +222,14 @@ async function open() {
       });
     },
   };
+  /** Resolves when no block is pending; undefined while the reader must not read. */
+  let reads: PromiseWithResolvers<void> | undefined;
   const watching = Object.assign(Object.create(store) as Store, {
+    async nextState(id: string) {
+      const next = reads && (await store.nextState(id));
+      if (next === undefined) reads?.resolve();
+      return next;
+    },
     async commitState(reading: Parameters<Store['commitState']>[0]) {
       if (outcome === 'failed') throw new Error('failed');
       const isRead = await store.commitState(reading);
@@ -244,8 +253,10 @@ async function open() {
   });
   const readState = createReadState({
     state,
-    readToken: () => Promise.resolve(undefined),
-    addressesOf: () => Promise.resolve([]),
+    values: createStreamValues({
+      readToken: () => Promise.resolve(undefined),
+      addressesOf: () => Promise.resolve([]),
+    }),
   });
   const commit = async (block: BlockHeader): Promise<void> => {
     const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER, 'evm');
@@ -261,6 +272,21 @@ async function open() {
     });
     expect(committed.outcome).toBe('committed');
   };
+
+  const reading = createValueReading({
+    chain,
+    epoch,
+    store: watching,
+    matcher: values,
+    readState,
+    confirmedHeights: () => undefined,
+    retryMs: 0,
+    log: createLog(() => {
+      // The failure is logged, and the next try succeeds.
+      outcome = 'ok';
+    }),
+  });
+  reading.start();
 
   return {
     ids,
@@ -297,24 +323,13 @@ async function open() {
     /** Reads the pending blocks; each outcome applies to the first write. */
     async read(how: string): Promise<void> {
       outcome = how;
-      const reading = createValueReading({
-        chain,
-        epoch,
-        store: watching,
-        matcher: values,
-        readState,
-        confirmedHeights: () => undefined,
-        retryMs: 0,
-        log: createLog(() => {
-          // The failure is logged, and the next try succeeds.
-          outcome = 'ok';
-        }),
-      });
-      reading.start();
-      while ((await store.nextState(chain)) !== undefined) await wait(2);
-      await reading.stop();
+      reads = Promise.withResolvers();
+      reading.wake();
+      await reads.promise;
+      reads = undefined;
       outcome = 'ok';
     },
+    stop: () => reading.stop(),
     /** Returns what the streams would send now. */
     async sent(): Promise<string[][]> {
       const sent = new Map<string, Sent[]>(ids.map((id) => [id, []]));
@@ -345,6 +360,22 @@ async function open() {
   };
 }
 
+/**
+ * Expects that the streams sent what the model sends.
+ *
+ * @param isRead whether a stream reads a block. Default: always
+ */
+async function expectAllSent(
+  world: Awaited<ReturnType<typeof open>>,
+  isRead: (stream: number, block: number) => boolean = () => true,
+): Promise<void> {
+  const sent = await world.sent();
+  for (const [n, reads] of STREAMS.entries()) {
+    const chain = world.made().filter(({ header }) => isRead(n, header.number));
+    expect(sent[n]).toEqual(expectedOfStream(reads, chain));
+  }
+}
+
 /** Number of scripted chains. Set by hand for a long run. */
 const RUNS = Number(process.env['READ_RUNS'] ?? 8);
 
@@ -358,10 +389,7 @@ test('each crossing of the chain is sent once, whatever happens to its blocks an
         else await world.read(step.outcome);
       }
       await world.read('ok');
-      const sent = await world.sent();
-      for (const [n, reads] of STREAMS.entries()) {
-        expect(sent[n]).toEqual(expectedOfStream(reads, world.made()));
-      }
+      await expectAllSent(world);
       // A state that no node has is a hole.
       const missing = world.made().filter(({ state }) => state === undefined);
       const { from, holes } = (await store.readCoverage(world.ids[0]!))[0]!;
@@ -370,10 +398,34 @@ test('each crossing of the chain is sent once, whatever happens to its blocks an
         from <= number &&
         holes.every((hole) => number < hole.from || number > hole.to);
       expect(missing.filter(({ header }) => isCovered(header.number))).toEqual([]);
+      await world.stop();
       for (const id of world.ids) await store.deleteStream(id);
     }),
     { numRuns: RUNS },
   );
+});
+
+test('a value is not known in a hole, even if it was the same before and after', async () => {
+  const world = await open();
+  for (const state of [[1, 1, 1], undefined, [1, 1, 1]] as const) await world.add(state);
+  await world.read('ok');
+  await world.rewind(1, false);
+  await world.add([3, 3, 3]);
+  await world.read('ok');
+  await expectAllSent(world);
+});
+
+test('a value is still known after its stream was paused', async () => {
+  const world = await open();
+  await world.add([1, 1, 1]);
+  await world.read('ok');
+  await store.setStreamStatus(world.ids[1]!, 'paused', '');
+  await world.add([3, 3, 3]);
+  await world.read('ok');
+  await store.setStreamStatus(world.ids[1]!, 'active', '');
+  await world.add([4, 4, 4]);
+  await world.read('ok');
+  await expectAllSent(world, (stream, block) => stream === 0 || block !== 2);
 });
 
 test('a value whose reads fail is read at growing intervals', async () => {
@@ -384,4 +436,36 @@ test('a value whose reads fail is read at growing intervals', async () => {
   for (let n = 0; n < 16; n++) await world.add([1, 1, 1]);
   await world.read('ok');
   expect(world.called.slice(11)).toEqual([74, 75, 76]);
+  await world.stop();
+});
+
+test('the streams of a chain share the requests of a block', async () => {
+  const asked: number[] = [];
+  const readState = createReadState({
+    state: {
+      isGone: () => false,
+      read(_, requests) {
+        asked.push(requests.length);
+        return Promise.resolve(requests.map(() => ({ outcome: 'read', value: '1' })));
+      },
+    },
+    values: createStreamValues({
+      readToken: () => Promise.resolve(undefined),
+      addressesOf: () => Promise.resolve([]),
+    }),
+  });
+  const streams = Array.from({ length: 100 }, (_, stream) => {
+    const of = Array.from(
+      { length: 10 },
+      (_, n) => `0x${String(stream * 9 + n).padStart(40, '0')}`,
+    );
+    const reads = [{ balance: 'native', of, when: 'changes' as const }];
+    return { id: `${stream}`, options: { ...DEFAULT_OPTIONS, reads } } as EvmStreamRecord;
+  });
+  const block: BlockHeader = { number: 2, hash: '0x2', parentHash: '0x1', timestamp: 2 };
+  const pending = { chain: '0x1', block, after: 1, pending: 1 };
+  const { results } = (await readState({ streams, pending, known: createKnownReads() }, false))!;
+  expect(results).toHaveLength(1_000);
+  // Neighbors share an account, which is read once.
+  expect(asked).toEqual([901]);
 });

@@ -1,19 +1,18 @@
 /** Reads the values of streams in the state of a block, and decides which of them are sent. */
 import type { WebhookRead } from '@sluice/kit/contract';
 import type { ReadState } from '../../../../ingest/values/reading.ts';
-import type { Token } from '../../../../store/enrichment/contract.ts';
 import type { BlockRef } from '../../../../store/blocks/contract.ts';
 import type { EvmStreamRecord } from '../../../../store/streams/contract.ts';
-import type { KnownRead, PendingState, ReadResult } from '../../../../store/values/contract.ts';
+import type {
+  KnownRead,
+  PendingState,
+  ReadRef,
+  ReadResult,
+} from '../../../../store/values/contract.ts';
 import type { StateAnswer, StateReader, StateRequest } from '../../enrich/state.ts';
-import { FilterError } from '../../match/filter.ts';
-import {
-  type CompiledReads,
-  type ReadValue,
-  MAX_READ_VALUES,
-  compileReads,
-} from './compileReads.ts';
+import type { ReadValue } from './compileReads.ts';
 import { isDue, isMet, thresholdOf } from './condition.ts';
+import type { StreamValues } from './streamValues.ts';
 
 /** Maximum number of blocks between two reads of a value whose reads fail. */
 const MAX_PAUSE_BLOCKS = 16;
@@ -24,74 +23,30 @@ interface DueRead {
   known: KnownRead | undefined;
 }
 
-/** Reads of streams, compiled once for each version of their options. */
-const compiled = new WeakMap<EvmStreamRecord['options'], CompiledReads>();
-
-function readsOf({ options }: EvmStreamRecord): CompiledReads {
-  let own = compiled.get(options);
-  if (own === undefined) {
-    own = compileStored(options);
-    compiled.set(options, own);
-  }
-  return own;
-}
-
-/**
- * Compiles the reads of a stream, which are validated on save. If they fail to compile, the stream
- * reads nothing, and other streams are not affected.
- */
-function compileStored(options: EvmStreamRecord['options']): CompiledReads {
-  try {
-    return compileReads(options);
-  } catch (error) {
-    if (!(error instanceof FilterError)) throw error;
-    return { fixed: [], ofAddress: [] };
-  }
-}
-
 export function createReadState({
   state,
-  readToken,
-  addressesOf,
+  values,
 }: {
   state: Pick<StateReader, 'read' | 'isGone'>;
-  /** Reads the metadata of a token; undefined if the nodes refused to provide it. */
-  readToken(block: BlockRef, address: string): Promise<Token | undefined>;
-  /** Returns the addresses of a stream in lowercase; `many` if there are more than `most`. */
-  addressesOf(streamId: string, most: number): Promise<readonly string[] | 'many'>;
+  values: StreamValues;
 }): ReadState<EvmStreamRecord, WebhookRead> {
-  /** Returns the values of a stream, each once. */
-  const listValues = async (record: EvmStreamRecord): Promise<Map<string, ReadValue>> => {
-    const { fixed, ofAddress } = readsOf(record);
-    const addresses = ofAddress.length === 0 ? [] : await addressesOf(record.id, MAX_READ_VALUES);
-    const balances =
-      addresses === 'many' ? [] : ofAddress.flatMap((of) => addresses.map((each) => of(each)));
-    return new Map([...fixed, ...balances].map((read) => [read.key, read]));
-  };
-
-  /** Returns the decimals of a value, or why its threshold has no unit. */
-  const decimalsOf = async (block: BlockRef, read: ReadValue): Promise<number | null> =>
-    read.token === undefined
-      ? read.decimals
-      : ((await readToken(block, read.token))?.decimals ?? null);
-
   return async ({ streams, pending, known }, isLastTry) => {
     const { block, after } = pending;
-    const byKey = new Map(known.map((each) => [`${each.streamId} ${each.key}`, each]));
     const due: DueRead[] = [];
-    const wanted = new Set<string>();
+    const forgotten: ReadRef[] = [];
+    const problems = new Map<string, string>();
     for (const record of streams) {
-      for (const [key, read] of await listValues(record)) {
-        const id = `${record.id} ${key}`;
-        wanted.add(id);
-        const its = byKey.get(id);
-        if (isReadNow(read, its, pending)) due.push({ streamId: record.id, read, known: its });
+      const { id: streamId } = record;
+      const { reads: wanted, problem } = await values.list(record, block.number);
+      if (problem !== undefined) problems.set(streamId, problem);
+      for (const [key, read] of wanted) {
+        const its = known.find(streamId, key);
+        if (isReadNow(read, its, pending)) due.push({ streamId, read, known: its });
+      }
+      for (const key of known.keysOf(streamId)) {
+        if (!wanted.has(key)) forgotten.push({ streamId, key });
       }
     }
-    const own = new Set(streams.map(({ id }) => id));
-    const forgotten = known.filter(
-      (each) => own.has(each.streamId) && !wanted.has(`${each.streamId} ${each.key}`),
-    );
 
     const answers = await readOnce(state, block, due);
     const isRefused = answers.some(({ outcome }) => outcome === 'refused');
@@ -106,7 +61,7 @@ export function createReadState({
         lacking.add(streamId);
         continue;
       }
-      const decimals = await decimalsOf(block, read);
+      const decimals = await values.decimalsOf(block, read);
       const result = toResult(read, answer, decimals);
       results.push({
         streamId,
@@ -126,7 +81,7 @@ export function createReadState({
         after: toWebhookValue(block.number, result.value),
       });
     }
-    return { results, forgotten, lacking: [...lacking], sent };
+    return { results, forgotten, lacking: [...lacking], sent, problems };
   };
 }
 

@@ -173,9 +173,14 @@ describe('a block', () => {
     expect(codes(check(changed, ETHEREUM))).toEqual(['transactions-root failed']);
   });
 
-  test('with a gas price that does not follow from the fees fails on Ethereum alone', () => {
+  test.each([
+    ['0x2', {}],
+    ['0x3', { maxFeePerBlobGas: '0x1', blobVersionedHashes: [word('1')] }],
+    ['0x4', { authorizationList: [] }],
+  ])('of type %s with another gas price than its fees fails on Ethereum alone', (type, own) => {
     const dynamic = hashed({
-      type: '0x2',
+      ...own,
+      type,
       chainId: '0x1',
       nonce: '0x1',
       maxPriorityFeePerGas: '0x2',

@@ -69,7 +69,6 @@ function openSearch(
   rangesOf: (node: Provider) => NodeRanges,
 ): BlockSearch {
   const { chain, providers, isCompared, isVerified, log } = options;
-  const reading = createRangeReading(search, rangesOf);
   let blooms: BloomFilter[] | undefined;
   /** The last block that was searched. */
   let searchedUpTo = -1;
@@ -78,6 +77,7 @@ function openSearch(
 
   // Logs of ranges are not proven. If proofs are wanted, their blocks are read.
   const keepsLogs = search.keepsLogs === true && !isVerified;
+  const reading = createRangeReading({ ...search, keepsLogs }, rangesOf);
 
   const readLogs = async (
     node: Provider,

@@ -38,7 +38,11 @@ const logsIn = ({ from, to }: BlockRange) =>
 type Answer = unknown[] | { code: number; message: string; data?: unknown } | SourceError;
 
 /** A node that answers `eth_getLogs` with a function. Errors pass through the classification. */
-function createNode(answer: (range: BlockRange, filter: LogFilter) => Answer, filters = 1) {
+function createNode(
+  answer: (range: BlockRange, filter: LogFilter) => Answer,
+  filters = 1,
+  keepsLogs = false,
+) {
   const queries: BlockRange[] = [];
   const most = { queries: 0, logs: 0 };
   let running = 0;
@@ -62,7 +66,7 @@ function createNode(answer: (range: BlockRange, filter: LogFilter) => Answer, fi
   } as Partial<Provider> as Provider;
   const ranges: NodeRanges = unknownRanges();
   const reading = createRangeReading(
-    { plans: [Array.from({ length: filters }, (_, n) => ({ topics: [[hashOf(n)]] }))] },
+    { plans: [Array.from({ length: filters }, (_, n) => ({ topics: [[hashOf(n)]] }))], keepsLogs },
     () => ranges,
     () => Promise.resolve(),
   );
@@ -119,6 +123,30 @@ describe('ranges of logs', () => {
       expect(node.queries.length).toBeLessThan(300);
     }
   });
+
+  test.each([1, 10, 100])(
+    'are as large as a node that returns 10,000 logs allows if %i logs of each block are kept',
+    async (perBlock) => {
+      const logs = ({ from, to }: BlockRange) =>
+        Array.from({ length: (to - from + 1) * perBlock }, (_, n) =>
+          logOf(from + Math.floor(n / perBlock), { logIndex: hex(n % perBlock) }),
+        );
+      const node = createNode(
+        (range) =>
+          blocksIn(range) * perBlock > 10_000
+            ? { code: -32005, message: 'query returned more than 10000 results' }
+            : logs(range),
+        1,
+        true,
+      );
+      const to = 400_000 / perBlock - 1;
+      const { found, failures } = await node.readAll(to);
+      expect([found.length, failures]).toEqual([to + 1, []]);
+      const needed = 400_000 / 10_000;
+      expect(node.queries.length).toBeLessThan(1.5 * needed);
+      expect(node.most.logs).toBeLessThanOrEqual(64_000);
+    },
+  );
 
   test('take one more query after one temporary error', async () => {
     const count = async (errors: readonly number[]): Promise<number> => {

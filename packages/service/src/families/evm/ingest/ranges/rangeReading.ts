@@ -35,23 +35,39 @@ const MIN_ROUND_BLOCKS = 128;
  * tried first.
  */
 const EXPECTED_BLOCKS = 2_000;
-/**
- * A range size grows after a range with at most `FEW_LOGS` logs or, once the size has reached a
- * limit, with fewer than a quarter of `FEW_LOGS`. It shrinks after a range with more than
- * `MANY_LOGS`.
- */
-const FEW_LOGS = 1_000;
-const MANY_LOGS = 4_000;
+/** Numbers of logs by which a search sizes its ranges and rounds. */
+interface LogSizes {
+  /**
+   * Number of logs that a range should have. A size grows toward it after a range with fewer or,
+   * once the size has reached a limit, with fewer than a quarter.
+   */
+  wanted: number;
+  /** Number of logs in a range above which the size is halved. */
+  many: number;
+  /** Number of logs in memory after which a round ends before the last of its blocks. */
+  perRound: number;
+  /** Maximum size of one response. A range with a larger one is divided. */
+  responseBytes: number;
+}
+const MIB = 1024 * 1024;
+/** Most of the requests read the blocks of the logs, so larger ranges would save little. */
+const OF_BLOCKS: LogSizes = {
+  wanted: 1_000,
+  many: 4_000,
+  perRound: 32_000,
+  responseBytes: 4 * MIB,
+};
+/** No blocks are read. Many nodes return up to 10,000 logs. */
+const OF_KEPT_LOGS: LogSizes = {
+  wanted: 8_000,
+  many: 10_000,
+  perRound: 64_000,
+  responseBytes: 16 * MIB,
+};
 /** Growth factor of a size that reached a limit, because events may become rarer. */
 const SETTLED_GROWTH = 1.25;
-/**
- * Maximum size of one response, and maximum number of logs that all queries of a range return. A
- * range with more is divided.
- */
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+/** Maximum number of logs that all queries of a range return. A range with more is divided. */
 const MAX_RANGE_LOGS = 16_000;
-/** Number of logs in memory after which a round ends before the last of its blocks. */
-const MAX_ROUND_LOGS = 32_000;
 /** Maximum number of queries per block. If a block needs more, reading it is faster. */
 const MAX_QUERIES_PER_BLOCK = 2;
 /**
@@ -118,6 +134,8 @@ export interface RangePlan {
   isTried: boolean;
   /** True once the size has reached a limit; it then grows slowly. */
   isSettled: boolean;
+  /** Maximum number of logs per block in recent ranges. */
+  logsPerBlock: number;
 }
 
 export interface RangeReading {
@@ -147,7 +165,7 @@ export interface RangeReading {
  * @param pause waits before a range is queried again after a passing error
  */
 export function createRangeReading(
-  { plans: filters }: Pick<LogSearch, 'plans'>,
+  { plans: filters, keepsLogs = false }: Pick<LogSearch, 'plans' | 'keepsLogs'>,
   rangesOf: (node: Provider) => NodeRanges,
   pause = (): Promise<void> => wait(AGAIN_MS),
 ): RangeReading {
@@ -157,8 +175,16 @@ export function createRangeReading(
       size: n === 0 ? FIRST_BLOCKS : FIRST_UNSELECTIVE_BLOCKS,
       isTried: false,
       isSettled: false,
+      logsPerBlock: 0,
     }));
   let plans = begin();
+  const sizes = keepsLogs ? OF_KEPT_LOGS : OF_BLOCKS;
+
+  /** Returns how many ranges of this size a round may have. */
+  const rangesPerRound = ({ logsPerBlock }: RangePlan, size: number): number => {
+    const logs = Math.max(1, logsPerBlock * size);
+    return Math.max(1, Math.min(RANGES_AT_ONCE, Math.floor(sizes.perRound / logs)));
+  };
 
   return {
     choosePlan(maxBlocks) {
@@ -171,16 +197,14 @@ export function createRangeReading(
         plans = begin();
         return undefined;
       }
-      const reach = plan.isTried ? Math.max(size * RANGES_AT_ONCE, MIN_ROUND_BLOCKS) : size;
+      const reach = plan.isTried
+        ? Math.max(size * rangesPerRound(plan, size), MIN_ROUND_BLOCKS)
+        : size;
       return { plan, reach };
     },
     async readLogs(node, plan, range, maxParts = Number.POSITIVE_INFINITY) {
       const ranges = rangesOf(node);
       const into: RangeLogs = { logs: new Map(), whole: [], to: range.to };
-      const partsAtOnce = Math.min(
-        RANGES_AT_ONCE,
-        Math.ceil(QUERIES_AT_ONCE / plan.filters.length),
-      );
       let partsLeft = maxParts;
       let count = 0;
       let pending = [range];
@@ -188,19 +212,23 @@ export function createRangeReading(
       while (
         pending.length > 0 &&
         partsLeft > 0 &&
-        (count < MAX_ROUND_LOGS || pending[0]!.from === range.from)
+        (count < sizes.perRound || pending[0]!.from === range.from)
       ) {
         const size = Math.min(plan.size, ranges.limit.size);
+        const partsAtOnce = Math.min(
+          rangesPerRound(plan, size),
+          Math.ceil(QUERIES_AT_ONCE / plan.filters.length),
+        );
         const partCount = ranges.limit.isKnown(size) ? Math.min(partsAtOnce, partsLeft) : 1;
         const { parts, left } = takeParts(pending, size, partCount);
         partsLeft -= parts.length;
-        const answers = await Promise.all(parts.map((part) => queryPart(node, plan, part)));
+        const answers = await Promise.all(parts.map((part) => queryPart(node, plan, part, sizes)));
         plan.isTried = true;
         for (const { part, found } of answers) {
           if (found === undefined) continue;
           for (const [number, block] of found.logs) into.logs.set(number, block);
           count += found.count;
-          adapt(plan, blocksIn(part), found.count);
+          adapt(plan, blocksIn(part), found.count, sizes);
           noteAnswer(ranges, blocksIn(part));
         }
         const failed = answers.flatMap(({ part, error }) => (error ? [{ part, error }] : []));
@@ -266,12 +294,13 @@ async function queryPart(
   node: Provider,
   { filters }: RangePlan,
   part: BlockRange,
+  sizes: LogSizes,
 ): Promise<PartAnswer> {
   const found: PartLogs = { logs: new Map(), count: 0, seen: new Set() };
   try {
     await Promise.all(
       filters.map(async (filter) =>
-        collect(node, await queryLogs(node, filter, part), part, found),
+        collect(node, await queryLogs(node, filter, part, sizes), part, found),
       ),
     );
     return { part, found };
@@ -351,30 +380,36 @@ function toHint({ from }: BlockRange, { range }: SourceError): Parameters<RangeL
 /**
  * Adapts the range size of a plan to the number of logs that a range of this many blocks returned.
  */
-function adapt(plan: RangePlan, blocks: number, logs: number): void {
-  if (logs > MANY_LOGS) {
+function adapt(
+  plan: RangePlan,
+  blocks: number,
+  logs: number,
+  { wanted, many }: Pick<LogSizes, 'wanted' | 'many'>,
+): void {
+  plan.logsPerBlock = Math.max(logs / blocks, plan.logsPerBlock / 2);
+  if (logs > many) {
     plan.size = Math.max(1, Math.min(plan.size, Math.floor(blocks / 2)));
     plan.isSettled = true;
     return;
   }
   // A response for part of a range gives no information about larger ranges.
   if (blocks < plan.size) return;
-  if (logs > FEW_LOGS) plan.isSettled = true;
-  else if (!plan.isSettled) plan.size = Math.min(MAX_BLOCKS, blocks * GROWTH_FACTOR);
-  else if (logs < FEW_LOGS / GROWTH_FACTOR) {
-    plan.size = Math.min(MAX_BLOCKS, Math.ceil(blocks * SETTLED_GROWTH));
-  }
-  if (plan.size === MAX_BLOCKS) plan.isSettled = true;
+  const most = Math.max(blocks, Math.floor((blocks * wanted) / Math.max(1, logs)));
+  if (plan.isSettled && logs >= wanted / GROWTH_FACTOR) return;
+  const grown = Math.ceil(blocks * (plan.isSettled ? SETTLED_GROWTH : GROWTH_FACTOR));
+  plan.size = Math.min(MAX_BLOCKS, grown, most);
+  if (plan.size < grown) plan.isSettled = true;
 }
 
 async function queryLogs(
   node: Provider,
   filter: LogFilter,
   { from, to }: BlockRange,
+  { responseBytes }: Pick<LogSizes, 'responseBytes'>,
 ): Promise<unknown[]> {
   const query = { ...filter, fromBlock: toHex(from), toBlock: toHex(to) };
   // A refusal does not count against the node.
-  const how = { isOptional: true, maxBytes: MAX_ANSWER_BYTES };
+  const how = { isOptional: true, maxBytes: responseBytes };
   return toList(await node.request('eth_getLogs', [query], how), `${node.name}: logs`);
 }
 
