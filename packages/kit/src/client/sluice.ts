@@ -16,6 +16,8 @@ import { isSluiceError, SluiceError } from '../errors.ts';
 import { createCalls } from './calls.ts';
 import type { Calls } from './calls.ts';
 import { readEventStream } from './eventStream.ts';
+import { createFeed } from './feed/feed.ts';
+import type { AnyFeedOptions, FeedMethods } from './feed/feed.ts';
 import { importAddresses } from './importAddresses.ts';
 import type { ImportAddressesOptions } from './importAddresses.ts';
 import type { AnyPage } from './pages.ts';
@@ -30,6 +32,15 @@ export * from '../contract/rules/auditHash.ts';
 export * from '../contract/unverified.ts';
 export { isSluiceError, SluiceError, type SluiceErrorCode } from '../errors.ts';
 export type { ImportAddressesOptions } from './importAddresses.ts';
+export type {
+  EachFeedOptions,
+  Feed,
+  FeedMethods,
+  FeedRules,
+  FeedWebhook,
+  SharedFeedOptions,
+  SharedFeedWebhook,
+} from './feed/feed.ts';
 export type { AnyPage, ListedPage, ListResult } from './pages.ts';
 export type { CallOptions, CallResult, WithResponse } from './request.ts';
 
@@ -67,7 +78,7 @@ export interface ReceivedLiveEvent {
 }
 
 /** The methods of a Sluice client. They reject only with a SluiceError. */
-export interface SluiceClient extends SluiceMethods {
+export interface SluiceClient extends SluiceMethods, FeedMethods {
   /**
    * Exchanges an API key for a session cookie; rejects with `unauthorized` if the key is invalid.
    * The audit log shows `sessionName`, one line of at most 60 characters. Default: no name.
@@ -126,8 +137,9 @@ export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
     name,
     toMethod(route, calls),
   ]);
+  const methods = Object.fromEntries(toMethods) as SluiceMethods;
   return {
-    ...(Object.fromEntries(toMethods) as SluiceMethods),
+    ...methods,
 
     createSession: (apiKey, { sessionName, ...options } = {}) =>
       one(
@@ -168,6 +180,9 @@ export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
         }),
         options,
       ),
+
+    feed: (streamId: string, options: AnyFeedOptions) =>
+      createFeed(methods, streamId, options) as never,
 
     liveEvents: (options) => readLiveEvents(connection, options),
   };
