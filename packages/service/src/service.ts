@@ -220,6 +220,7 @@ async function startWith(
     uncertainBlocks: () => store.countUncertain(),
     pendingStates: () => store.countPendingStates(),
     children: () => store.countChildrenByChain(),
+    feedLags: () => store.listFeedLags(),
     violations: invariants.counts,
     chainsRead: () => chains.all.filter(({ leaseState }) => leaseState === 'holder').length,
     isReady: async () => (await readiness.read()).length === 0,
