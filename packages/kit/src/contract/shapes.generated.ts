@@ -1490,8 +1490,8 @@ export interface HistoryRecord {
   streamId: string;
   tag: string;
 }
-/** Why blocks were not evaluated: the stream was paused or terminated, the chain was resumed later, no node had the state in which the stream reads values, or the stream did not exist yet. */
-export type HoleReason = 'paused' | 'terminated' | 'resumed' | 'state' | 'before';
+/** Why blocks were not evaluated or delivered: the stream was paused or terminated, the chain was resumed later, no node had the state in which the stream reads values, their deliveries expired before a consumer of the feed had read them, or the stream did not exist yet. */
+export type HoleReason = 'paused' | 'terminated' | 'resumed' | 'state' | 'unread' | 'before';
 /** An inbox and how it responds. */
 export interface Inbox {
   name: string;

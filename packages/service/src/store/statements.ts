@@ -20,7 +20,9 @@ import type { Tables } from './tables/tables.ts';
 import { createEnrichReads } from './enrichment/enrichReads.ts';
 import { createEnrichWrites } from './enrichment/enrichWrites.ts';
 import { createInboxReads, createInboxWrites } from './inbox/inbox.ts';
-import { createFeedReads, createFeedWrites } from './feeds/feeds.ts';
+import { createFeedReads } from './feeds/feedReads.ts';
+import { createFeedUpkeep } from './feeds/feedUpkeep.ts';
+import { createFeedWrites } from './feeds/feedWrites.ts';
 import { createJobReads } from './jobs/jobReads.ts';
 import { createJobWrites } from './jobs/jobWrites.ts';
 import { createUncertainReads, createUncertainWrites } from './uncertain/uncertain.ts';
@@ -91,6 +93,7 @@ export const createWrites = (ledger: Ledger): Writes => ({
   ...createAccessWrites(ledger.db, ledger.engine),
   ...createInboxWrites(ledger),
   ...createFeedWrites(ledger),
+  ...createFeedUpkeep(ledger),
   ...createLeaseWrites(ledger),
   ...createAddedUrlWrites(ledger),
   ...createAlertWrites(ledger.db),

@@ -32,7 +32,7 @@ import type { JobReads, JobWrites } from './jobs/contract.ts';
 import type { ActivityReads, TotalReads, StatWrites } from './stats/contract.ts';
 import type { AccessReads, AccessWrites } from './access/contract.ts';
 import type { InboxReads, InboxWrites } from './inbox/contract.ts';
-import type { FeedReads, FeedWrites } from './feeds/contract.ts';
+import type { FeedReads, FeedUpkeep, FeedWrites } from './feeds/contract.ts';
 import type { LeaseReads, LeaseWrites } from './leases/contract.ts';
 import type {
   AddedUrlReads,
@@ -97,6 +97,7 @@ export interface Writes
     AccessWrites,
     InboxWrites,
     FeedWrites,
+    FeedUpkeep,
     LeaseWrites,
     AddedUrlWrites,
     AlertWrites,

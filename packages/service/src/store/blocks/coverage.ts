@@ -97,6 +97,46 @@ export async function addStateHoles(
 }
 
 /**
+ * Adds blocks to the holes of a stream, because a consumer missed their deliveries. Extends a hole
+ * that was added since the consumer was last active, because it has missed all deliveries between.
+ *
+ * @param since time at which the consumer was last active
+ */
+export async function addUnreadHole(
+  trx: Db,
+  {
+    streamId,
+    chain,
+    from,
+    to,
+    since,
+    now,
+  }: { streamId: string; chain: string; from: number; to: number; since: number; now: number },
+): Promise<void> {
+  const { numUpdatedRows } = await trx
+    .updateTable('hole')
+    .set({ to_block: sql`case when to_block > ${to} then to_block else ${to} end` })
+    .where('chain', '=', chain)
+    .where('stream_id', '=', streamId)
+    .where('reason', '=', 'unread')
+    .where('from_block', '<=', from)
+    .where('created_at', '>=', since)
+    .executeTakeFirst();
+  if (numUpdatedRows > 0n) return;
+  await trx
+    .insertInto('hole')
+    .values({
+      chain,
+      stream_id: streamId,
+      from_block: from,
+      to_block: to,
+      reason: 'unread',
+      created_at: now,
+    })
+    .execute();
+}
+
+/**
  * Opens a hole of the stream on each of its chains, at the first block without settled rules. Skips
  * chains on which a hole of the stream is already open.
  */

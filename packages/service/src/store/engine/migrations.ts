@@ -990,6 +990,10 @@ const feeds: Migration = {
       .addColumn('active_at', 'bigint', (column) => column.notNull())
       .addPrimaryKeyConstraint('feed_consumer_key', ['stream_id', 'name'])
       .execute();
+    // A key cannot create keys with scopes that it lacks, so keys with full access keep it.
+    await sql`
+      update api_key set scopes = replace(scopes, '"history:read"', '"history:read","feed:read"')
+      where scopes like '%"settings:admin"%' and scopes like '%"history:read"%'`.execute(db);
   },
 };
 

@@ -11,7 +11,8 @@
  * - `settings`: a setting changed, such as the secret or an added URL
  * - `leases`: a lease was taken or released, or a reader left
  * - `events`: there are new live events
- * - `feeds`: feeds have new deliveries, or a consumer can read more of one
+ * - `feeds`: feeds have new deliveries
+ * - `consumers`: a consumer of a feed was moved, or can read on after its limit
  */
 export type Signal =
   | 'deliveries'
@@ -21,7 +22,8 @@ export type Signal =
   | 'settings'
   | 'leases'
   | 'events'
-  | 'feeds';
+  | 'feeds'
+  | 'consumers';
 
 export interface Signals {
   /** Sends signals to this process at once, and to other processes as soon as possible. */

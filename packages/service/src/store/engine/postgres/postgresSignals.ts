@@ -16,6 +16,7 @@ const EVERYTHING: readonly Signal[] = [
   'leases',
   'events',
   'feeds',
+  'consumers',
 ];
 
 /**
