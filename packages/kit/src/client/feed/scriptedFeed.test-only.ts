@@ -49,7 +49,10 @@ export function createScriptedFeed(rules: { endsLeases?: boolean } = {}): Script
     deliveries: positions.map((position) => {
       const body = JSON.stringify(webhooks[position - 1]);
       const id = `id-${position}`;
-      const headers = signedHeaders(body, { secret: SECRET, id });
+      const headers = {
+        ...signedHeaders(body, { secret: SECRET, id }),
+        'x-read': String(reads.length),
+      };
       return { id, position, headers, body };
     }),
     nextPosition: positions.at(-1) ?? after,
