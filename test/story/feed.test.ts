@@ -203,6 +203,7 @@ test('invalid calls are refused with the reason', async () => {
     [`${id}/feed?consumer=a&after=3`, 422, 'only the mode each'],
     [`${id}/feed?consumer=a&mode=all`, 422, 'should be share or each'],
     [`${id}/feed?consumer=a&waitMs=25001`, 422, 'should be a whole number from 0 to 25000'],
+    [`${id}/feed?mode=each&after=1`, 409, 'Position 1 is after the newest of the feed, 0'],
     [`${sends.id}/feed?consumer=a`, 409, `set its webhookUrl to ${FEED_URL}`],
     [`${crypto.randomUUID()}/feed?consumer=a`, 404, 'Stream'],
   ] as const) {
