@@ -1,7 +1,6 @@
 /** Tests feeds: streams of both chain families whose webhooks consumers read, on SQLite. */
 import { gunzipSync } from 'node:zlib';
 import { request } from 'node:http';
-import { setTimeout as wait } from 'node:timers/promises';
 import { createClient, unwrap } from '@sluice/kit';
 import { CALLS } from '@sluice/kit/calls';
 import { FEED_URL, type FeedPage } from '@sluice/kit/contract';
@@ -64,6 +63,13 @@ const readUntil = async (
   return found;
 };
 
+/** Waits until this number of reads wait. */
+const untilWaiting = (count: number) =>
+  until(`${count} reads wait`, async () => {
+    const metrics = await fetch(`${world.url}/metrics`, { headers: { 'x-api-key': API_KEY } });
+    return (await metrics.text()).includes(`\nsluice_feed_reads_waiting ${count}\n`);
+  });
+
 /** Calls the service without the client. */
 const fetchFeed = (path: string, init: RequestInit = {}) =>
   fetch(`${world.url}/sluice/streams/${path}`, {
@@ -75,7 +81,7 @@ test('a waiting consumer gets each webhook of a block, signed, and acknowledges 
   const { sluice } = world;
   const { id, to } = await newFeed('waits', { headers: { 'x-tenant': '7' } });
   const waiting = sluice.readFeed(id, { consumer: 'billing', waitMs: 20_000, leaseMs: 3_600_000 });
-  await wait(50);
+  await untilWaiting(1);
   await pay(to);
   const page = await waiting;
   CALLS.readFeed.response.parse(page);
@@ -273,9 +279,10 @@ test('a revoked key ends its waiting reads, and a reader that leaves does not ta
   const left = sluice
     .readFeed(id, { consumer: 'a', waitMs: 25_000 }, { signal: leaving.signal })
     .catch(() => 'left');
-  await wait(100);
+  await untilWaiting(2);
   leaving.abort();
   expect(await left).toBe('left');
+  await untilWaiting(1);
   await sluice.revokeApiKey(keyId);
   expect(await ended.then((page) => page.deliveries)).toEqual([]);
   await pay(to);
