@@ -39,7 +39,7 @@ const start = ({ isShared = false } = {}) => {
       isShared: sharesConsumer = true,
       consumer = 'a',
       keyId = 'key',
-      waitMs = 20_000,
+      waitMs = 600_000,
       ended = new AbortController().signal,
     } = {}) => {
       const ofConsumer = sharesConsumer ? consumer : undefined;
