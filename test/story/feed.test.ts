@@ -65,10 +65,15 @@ const readUntil = async (
 
 /** Waits until this number of reads wait. */
 const untilWaiting = (count: number) =>
-  until(`${count} reads wait`, async () => {
-    const metrics = await fetch(`${world.url}/metrics`, { headers: { 'x-api-key': API_KEY } });
-    return (await metrics.text()).includes(`\nsluice_feed_reads_waiting ${count}\n`);
-  });
+  until(
+    `${count} reads wait`,
+    async () => {
+      const metrics = await fetch(`${world.url}/metrics`, { headers: { 'x-api-key': API_KEY } });
+      return (await metrics.text()).includes(`\nsluice_feed_reads_waiting ${count}\n`);
+    },
+    // Less than the longest wait of a read.
+    15_000,
+  );
 
 /** Calls the service without the client. */
 const fetchFeed = (path: string, init: RequestInit = {}) =>
@@ -284,6 +289,7 @@ test('a revoked key ends its waiting reads, and a reader that leaves does not ta
   expect(await left).toBe('left');
   await untilWaiting(1);
   await sluice.revokeApiKey(keyId);
+  await untilWaiting(0);
   expect(await ended.then((page) => page.deliveries)).toEqual([]);
   await pay(to);
   await world.anvil.request('anvil_mine', ['0x3']);
