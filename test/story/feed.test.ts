@@ -1,7 +1,6 @@
 /** Tests feeds: streams of both chain families whose webhooks consumers read, on SQLite. */
 import { gunzipSync } from 'node:zlib';
 import { request } from 'node:http';
-import { setTimeout as wait } from 'node:timers/promises';
 import { createClient, unwrap } from '@sluice/kit';
 import { CALLS } from '@sluice/kit/calls';
 import { FEED_URL, type FeedPage } from '@sluice/kit/contract';
@@ -64,6 +63,18 @@ const readUntil = async (
   return found;
 };
 
+/** Waits until this number of reads wait. */
+const untilWaiting = (count: number) =>
+  until(
+    `${count} reads wait`,
+    async () => {
+      const metrics = await fetch(`${world.url}/metrics`, { headers: { 'x-api-key': API_KEY } });
+      return (await metrics.text()).includes(`\nsluice_feed_reads_waiting ${count}\n`);
+    },
+    // Less than the longest wait of a read.
+    15_000,
+  );
+
 /** Calls the service without the client. */
 const fetchFeed = (path: string, init: RequestInit = {}) =>
   fetch(`${world.url}/sluice/streams/${path}`, {
@@ -75,7 +86,7 @@ test('a waiting consumer gets each webhook of a block, signed, and acknowledges 
   const { sluice } = world;
   const { id, to } = await newFeed('waits', { headers: { 'x-tenant': '7' } });
   const waiting = sluice.readFeed(id, { consumer: 'billing', waitMs: 20_000, leaseMs: 3_600_000 });
-  await wait(50);
+  await untilWaiting(1);
   await pay(to);
   const page = await waiting;
   CALLS.readFeed.response.parse(page);
@@ -203,6 +214,7 @@ test('invalid calls are refused with the reason', async () => {
     [`${id}/feed?consumer=a&after=3`, 422, 'only the mode each'],
     [`${id}/feed?consumer=a&mode=all`, 422, 'should be share or each'],
     [`${id}/feed?consumer=a&waitMs=25001`, 422, 'should be a whole number from 0 to 25000'],
+    [`${id}/feed?mode=each&after=1`, 409, 'Position 1 is after the newest of the feed, 0'],
     [`${sends.id}/feed?consumer=a`, 409, `set its webhookUrl to ${FEED_URL}`],
     [`${crypto.randomUUID()}/feed?consumer=a`, 404, 'Stream'],
   ] as const) {
@@ -272,10 +284,12 @@ test('a revoked key ends its waiting reads, and a reader that leaves does not ta
   const left = sluice
     .readFeed(id, { consumer: 'a', waitMs: 25_000 }, { signal: leaving.signal })
     .catch(() => 'left');
-  await wait(100);
+  await untilWaiting(2);
   leaving.abort();
   expect(await left).toBe('left');
+  await untilWaiting(1);
   await sluice.revokeApiKey(keyId);
+  await untilWaiting(0);
   expect(await ended.then((page) => page.deliveries)).toEqual([]);
   await pay(to);
   await world.anvil.request('anvil_mine', ['0x3']);

@@ -220,6 +220,7 @@ async function startWith(
     uncertainBlocks: () => store.countUncertain(),
     pendingStates: () => store.countPendingStates(),
     children: () => store.countChildrenByChain(),
+    waitingReads: waitingReads.count,
     feedLags: () => store.listFeedLags(),
     violations: invariants.counts,
     chainsRead: () => chains.all.filter(({ leaseState }) => leaseState === 'holder').length,

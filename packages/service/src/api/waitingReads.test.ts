@@ -36,11 +36,15 @@ const start = ({ isShared = false } = {}) => {
     },
     read: ({
       read = () => take(1),
-      consumer = 'a' as string | undefined,
+      isShared: sharesConsumer = true,
+      consumer = 'a',
       keyId = 'key',
-      waitMs = 20_000,
+      waitMs = 600_000,
       ended = new AbortController().signal,
-    } = {}) => reads.repeat(read, { streamId: 's', consumer, keyId, waitMs, ended }),
+    } = {}) => {
+      const ofConsumer = sharesConsumer ? consumer : undefined;
+      return reads.repeat(read, { streamId: 's', consumer: ofConsumer, keyId, waitMs, ended });
+    },
   };
 };
 
@@ -87,7 +91,7 @@ test('each reader without a shared consumer gets all deliveries', async () => {
       placed: Array.from({ length: heads['s'] ?? 0 }, (_, n) => ({ position: n + 1 }) as never),
       head: heads['s'] ?? 0,
     });
-  const readers = [1, 2].map(() => read({ consumer: undefined, read: all as never }));
+  const readers = [1, 2].map(() => read({ isShared: false, read: all as never }));
   await vi.waitFor(() => expect(reads.count()).toBe(2));
   grow(2);
   expect((await Promise.all(readers)).map(positionsOf)).toEqual([

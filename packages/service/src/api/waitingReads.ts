@@ -142,18 +142,22 @@ export function createWaitingReads(
       const until = performance.now() + waitMs;
       try {
         for (;;) {
+          if (isClosed) return found;
           const leftMs = until - performance.now();
-          if (leftMs <= 0 || isClosed) return found;
+          const leaseEndsInMs = found.leaseEndsInMs ?? Infinity;
           const { promise: woken, resolve } = Promise.withResolvers<boolean>();
           const reader = { head: found.head, wake: () => resolve(true) };
-          const end = (): void => resolve(false);
-          const timeout = setTimeout(end, Math.min(leftMs, found.leaseEndsInMs ?? Infinity));
+          const end = (): void => {
+            // It must not be woken instead of another reader.
+            queue.waiting.delete(reader);
+            resolve(false);
+          };
+          const timeout = setTimeout(end, Math.min(leftMs, leaseEndsInMs));
           ended.addEventListener('abort', end);
-          if (ended.aborted) end();
           queue.waiting.add(reader);
+          if (ended.aborted) end();
           if (seen !== signals) void look();
           const isWoken = await woken;
-          queue.waiting.delete(reader);
           clearTimeout(timeout);
           ended.removeEventListener('abort', end);
           if (ended.aborted || isClosed) {
@@ -163,9 +167,10 @@ export function createWaitingReads(
           }
           seen = signals;
           found = await read();
-          if (found.placed.length === 0) continue;
-          if (found.placed.at(-1)!.position < found.head) wakeFirst(queue, () => true);
-          return found;
+          const last = found.placed.at(-1);
+          if (last !== undefined && last.position < found.head) wakeFirst(queue, () => true);
+          const isOver = !isWoken && leftMs <= leaseEndsInMs;
+          if (last !== undefined || isOver) return found;
         }
       } finally {
         leave(keyId);

@@ -34,6 +34,8 @@ export interface MetricSources {
   pendingStates(): Promise<Readonly<Record<string, number>>>;
   /** Returns the number of children of factories of each chain that has some. */
   children(): Promise<Readonly<Record<string, number>>>;
+  /** Returns the number of reads of feeds that wait for deliveries in this process. */
+  waitingReads(): number;
   /** Returns how far each consumer of a feed is behind. */
   feedLags(): Promise<readonly FeedLag[]>;
   /** Returns the number of integrity violations, by kind. */
@@ -93,6 +95,11 @@ export function watchSources(sources: MetricSources, addGauge: AddGauge): void {
       const since = await sources.oldestDue();
       gauge.set(since === null ? 0 : Math.max(0, Date.now() - since) / 1000);
     },
+  );
+  addGauge(
+    'sluice_feed_reads_waiting',
+    'Reads of feeds that wait for deliveries in this process',
+    (gauge) => gauge.set(sources.waitingReads()),
   );
   addGauge(
     'sluice_feed_unread',

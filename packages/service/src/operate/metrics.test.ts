@@ -19,6 +19,7 @@ const sources: MetricSources = {
   uncertainBlocks: () => Promise.resolve({ '0x19': 1 }),
   pendingStates: () => Promise.resolve({ '0x1': 2 }),
   children: () => Promise.resolve({ '0x1': 4 }),
+  waitingReads: () => 5,
   feedLags: () =>
     Promise.resolve([{ streamId: 's', name: 'billing', unread: 3, leased: 2, missed: 1 }]),
   violations: () => ({}) as ReturnType<MetricSources['violations']>,
@@ -37,6 +38,7 @@ test('a metric that cannot be read is omitted, and the others are reported', asy
   expect(text).toMatch(/^sluice_chain_uncertain_blocks{chain="0x19"} 1$/m);
   expect(text).toMatch(/^sluice_chain_pending_states{chain="0x1"} 2$/m);
   expect(text).toMatch(/^sluice_chain_children{chain="0x1"} 4$/m);
+  expect(text).toMatch(/^sluice_feed_reads_waiting 5$/m);
   expect(text).toMatch(/^sluice_feed_unread{stream="s",consumer="billing"} 5$/m);
   expect(text).toMatch(/^sluice_feed_missed{stream="s",consumer="billing"} 1$/m);
   expect(text).not.toMatch(

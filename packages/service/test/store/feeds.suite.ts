@@ -74,6 +74,14 @@ export function testFeeds(tools: StoreTools): void {
       expect(await tools.store.readFeedHeads([id])).toEqual({ [id]: 1 });
     });
 
+    test('a delivery that was sent gets no position', async () => {
+      const { chain, id } = await start();
+      await chain.commit(chain.next(), [newMatch(id)], 1_000);
+      const [claimed] = await claimOf(id);
+      await tools.store.completeDeliveries([outcomeOf(claimed!)]);
+      expect(await tools.store.readFeedHeads([id])).toEqual({});
+    });
+
     test('concurrent writes assign each position once', async () => {
       const worlds = await Promise.all([start(), start()]);
       const outcomes: ReturnType<typeof outcomeOf>[][] = [];
@@ -244,8 +252,8 @@ export function testFeeds(tools: StoreTools): void {
 
     test('expired deliveries are counted as missed, except acknowledged ones', async () => {
       const { id, ids, idsOf, stateOf } = await start(3);
-      await idsOf('a', { limit: 1 });
-      await tools.store.acknowledgeFeed(id, 'a', { ids: [ids[0]!] });
+      await idsOf('a', { limit: 2 });
+      await tools.store.acknowledgeFeed(id, 'a', { ids: [ids[1]!] });
       expect(await tools.store.skipExpiring({ deliveredMs: 60_000 })).toEqual([]);
       const skipped = await tools.store.skipExpiring({ deliveredMs: -60_000 });
       expect(skipped.filter((each) => each.streamId === id)).toEqual([

@@ -92,6 +92,12 @@ export function createFeedHandlers({
         { after, consumer },
         { limit, maxBytes: MAX_BYTES },
       );
+      if (found.position > found.head) {
+        throw new HttpError(
+          409,
+          `Position ${found.position} is after the newest of the feed, ${found.head}. If the ledger was restored from a backup, continue after ${found.head}.`,
+        );
+      }
       after = found.position;
       return found;
     };
