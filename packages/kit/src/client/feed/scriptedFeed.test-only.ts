@@ -39,11 +39,8 @@ export function createScriptedFeed(rules: { endsLeases?: boolean } = {}): Script
   const reads: URLSearchParams[] = [];
   const acks: number[][] = [];
   const outcomes: { read: Outcome[]; ack: Outcome[] } = { read: [], ack: [] };
-  let changed = Promise.withResolvers<void>();
-  const signalChange = (): void => {
-    changed.resolve();
-    changed = Promise.withResolvers<void>();
-  };
+  let wake = (): void => {};
+  const changed = (): Promise<void> => new Promise((resolve) => (wake = resolve));
 
   const toPage = (positions: readonly number[], after: number): FeedPage => ({
     deliveries: positions.map((position) => {
@@ -77,7 +74,7 @@ export function createScriptedFeed(rules: { endsLeases?: boolean } = {}): Script
         leased.clear();
         continue;
       }
-      await Promise.race([changed.promise, untilAborted(signal)]);
+      await Promise.race([changed(), untilAborted(signal)]);
       signal.throwIfAborted();
     }
   };
@@ -121,11 +118,11 @@ export function createScriptedFeed(rules: { endsLeases?: boolean } = {}): Script
     outcomes,
     add(webhook = sampleWebhook('erc20-transfer')) {
       webhooks.push(webhook);
-      signalChange();
+      wake();
     },
     endLeases() {
       leased.clear();
-      signalChange();
+      wake();
     },
   };
 }
