@@ -13,6 +13,7 @@ export const COMMAND_NAMES = [
   'dry-run',
   'deliveries',
   'replays',
+  'backfills',
   'verify',
   'fixture',
   'import',
