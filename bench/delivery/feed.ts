@@ -37,7 +37,7 @@ import {
 
 const DELIVERIES = 50_000;
 const PARTS = 500;
-const READERS = 2;
+const READERS = 4;
 const PAGE = 500;
 const RATE = 200;
 const BLOCK_EVERY_MS = 100;

@@ -127,6 +127,30 @@ test('by keyboard: a failure is found and read, and closing it returns to its ro
   await expect.poll(() => focusedText(page), PATIENCE).toBe(origin);
 });
 
+test('the first line says what fails, and leads to the last failure', async () => {
+  const page = await visitor.signedIn();
+  const health = page.getByRole('region', { name: 'Health' });
+  await health.getByText(/^1 of \d+ streams failing, .*waiting, chains current$/).waitFor();
+  const incident = health.getByRole('listitem').filter({ hasText: '500 from inbox broken' });
+  await incident.getByText(/^broken · since /).waitFor();
+  await expectAccessible(page);
+  await expect
+    .poll(() => page.locator('tbody[data-row]').first().innerText(), PATIENCE)
+    .toContain('broken');
+  await incident.getByRole('link', { name: 'Open the last failure' }).click();
+  await page.getByText('handler <b>crashed</b>').first().waitFor();
+});
+
+test('a pasted address leads to all of its deliveries', async () => {
+  const page = await visitor.signedIn();
+  await page.keyboard.press('Control+k');
+  const palette = page.getByRole('dialog', { name: 'Search and commands' });
+  await palette.getByRole('combobox').fill(world.token);
+  await palette.getByRole('option', { name: 'All deliveries of this address' }).click();
+  await page.waitForURL(new RegExp(`q=${world.token}`, 'i'));
+  await rowsOf(page).first().waitFor();
+});
+
 test('by keyboard: a single delivery is replayed, also with a filter active', async () => {
   const page = await visitor.signedIn('/deliveries?status=2xx');
   await rowsOf(page).first().waitFor();

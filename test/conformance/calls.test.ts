@@ -1,14 +1,15 @@
 /**
- * Tests end to end, on a real chain, which calls a stream matches. Generated transactions call trees
- * of contracts, by every kind of call, from constructors, and as operations of accounts. The
- * expected calls follow from the trees, and viem decodes their arguments.
+ * Tests end to end, on a real chain, which calls a stream matches, live from `callTracer` and later
+ * from `trace_block`. Generated transactions call trees of contracts, by every kind of call, from
+ * constructors, and as operations of accounts. The expected calls follow from the trees, and viem
+ * decodes their arguments.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createClient } from '@sluice/kit';
+import { type Client, createClient } from '@sluice/kit';
 import type { EvmWebhook, WebhookCall } from '@sluice/kit/contract';
-import { createSluiceClient } from '@sluice/kit/sluice';
+import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
 import {
   type Anvil,
   type WebhookSink,
@@ -22,8 +23,10 @@ import fc from 'fast-check';
 import {
   type AbiFunction,
   type Hex,
+  concat,
   decodeFunctionData,
   encodeFunctionData,
+  numberToHex,
   parseAbi,
   size,
   slice,
@@ -34,28 +37,37 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { API_KEY, type Served, serve } from '../serve.ts';
 
 const CHAIN = '0x7a69';
-const TRANSACTIONS = 60;
+/** Number of generated transactions; more are run by hand. */
+const RUNS = Number(process.env['CALL_RUNS'] ?? 1_000);
 const PER_BLOCK = 3;
 const GAS = '0x895440';
+/** Number of newest blocks whose state anvil keeps. Only those can be traced with `callTracer`. */
+const STATES = 64;
 
-/** The selectors of the first two are the same. */
+/**
+ * The selectors of the first two are the same, but their arguments have different sizes. The
+ * selector of the last one is also code without effect (`PUSH2`, `POP`), with which constructors
+ * start.
+ */
 const FUNCTIONS = parseAbi([
-  'function burn(uint256 amount)',
-  'function collate_propagate_storage(bytes16 key)',
+  'function transfer(address to, uint256 amount)',
+  'function many_msg_babbage(bytes1 mark)',
   'function pay(address to, uint256[] amounts)',
   'function note(string text, bytes data)',
+  'function start66310(uint256 count)',
 ]) as readonly AbiFunction[];
+
+const CONSTRUCTOR = toFunctionSelector(FUNCTIONS.at(-1)!);
 
 const hex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`;
 const anyBytes = fc.uint8Array({ maxLength: 40 }).map(hex);
 const anyAmount = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
+const bytesOf = (size: number) => fc.uint8Array({ minLength: size, maxLength: size }).map(hex);
 const anyArguments: Record<string, fc.Arbitrary<unknown[]>> = {
-  burn: fc.tuple(anyAmount),
-  collate_propagate_storage: fc.tuple(fc.uint8Array({ minLength: 16, maxLength: 16 }).map(hex)),
-  pay: fc.tuple(
-    fc.uint8Array({ minLength: 20, maxLength: 20 }).map(hex),
-    fc.array(anyAmount, { maxLength: 2 }),
-  ),
+  transfer: fc.tuple(bytesOf(20), anyAmount),
+  many_msg_babbage: fc.tuple(bytesOf(1)),
+  pay: fc.tuple(bytesOf(20), fc.array(anyAmount, { maxLength: 2 })),
+  start66310: fc.tuple(anyAmount),
   note: fc.tuple(fc.string({ unit: 'grapheme', maxLength: 20 }), anyBytes),
 };
 const anyEncoded = fc
@@ -69,6 +81,11 @@ const anyInput = fc.oneof(
   fc
     .tuple(anyEncoded, fc.nat())
     .map(([input, n]) => (n % size(input) === 0 ? '0x' : slice(input, 0, n % size(input)))),
+  // A selector that differs in one bit
+  fc.tuple(anyEncoded, fc.nat(31)).map(([input, bit]): Hex => {
+    const selector = BigInt(slice(input, 0, 4)) ^ (1n << BigInt(bit));
+    return concat([numberToHex(selector, { size: 4 }), slice(input, 4)]);
+  }),
   anyBytes,
 );
 
@@ -115,6 +132,8 @@ interface Placed extends Omit<Made, 'calls'> {
 let anvil: Anvil;
 let sink: WebhookSink;
 let service: Served;
+let client: Client;
+let sluice: SluiceClient;
 const folder = mkdtempSync(join(tmpdir(), 'sluice-calls-'));
 
 beforeAll(async () => {
@@ -123,6 +142,9 @@ beforeAll(async () => {
     ...['--data', join(folder, 'data')],
     ...['--chain', `${CHAIN}=${anvil.url},confirmations=1,poll=50`],
   ]);
+  client = createClient({ apiKey: API_KEY, baseUrl: service.url });
+  sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: service.url });
+  await anvil.request('evm_setAutomine', [false]);
 }, 60_000);
 afterAll(async () => {
   await service?.stop();
@@ -147,13 +169,14 @@ function codeOfCall({ kind, input, address, code }: Placed): string {
   return `${codeOfBytes(input.slice(2))}${memory}${value}73${address.slice(2)}5a${OPERATIONS[kind]}50`;
 }
 
-let placed = 0xca11_0000;
+const FIRST_ADDRESS = 0xca11_0000;
+let nextAddress = FIRST_ADDRESS;
 async function place(made: Made): Promise<Placed> {
-  const calls: Placed[] = [];
-  for (const each of made.calls) calls.push(await place(each));
-  const address: Hex = `0x${(placed++).toString(16).padStart(40, '0')}`;
+  const address: Hex = `0x${(nextAddress++).toString(16).padStart(40, '0')}`;
+  const calls = await Promise.all(made.calls.map(place));
   const end = made.isFailed ? '5f5ffd' : '00';
-  const code = calls.map(codeOfCall).join('') + end;
+  const start = made.kind === 'create' ? CONSTRUCTOR.slice(2) : '';
+  const code = start + calls.map(codeOfCall).join('') + end;
   if (made.kind !== 'create') await anvil.request('anvil_setCode', [address, `0x${code}`]);
   return { ...made, address, code, calls };
 }
@@ -285,55 +308,94 @@ const toComparable = (call: WebhookCall, from: string | undefined) => ({
   arguments: call.arguments?.map(({ value }) => value) ?? null,
 });
 
-test('a stream has the calls of generated transactions', async () => {
-  const client = createClient({ apiKey: API_KEY, baseUrl: service.url });
-  const sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: service.url });
-  await until('the chain is live', async () => (await sluice.listChains())[0]?.state === 'live');
-  const at = {
-    entryPoint: await deploy(entryPoint.bytecode),
-    account: await deploy(smartAccount.bytecode),
-  };
-  await client.streams.create({
-    webhookUrl: `${sink.url}/calls`,
+/**
+ * Waits until a number reaches its target, however long this takes. Fails if it does not change
+ * within a minute.
+ */
+async function reach(what: string, target: number, read: () => Promise<number>): Promise<void> {
+  for (let last = await read(); last < target;) {
+    last = await until(`${what} after ${last} of ${target}`, async () => {
+      const now = await read();
+      return now > last && now;
+    });
+  }
+}
+
+const readCheckpoint = async (): Promise<number> =>
+  (await sluice.listChains())[0]?.checkpoint ?? -1;
+
+const createStream = (tag: string): Promise<{ id: string }> =>
+  client.streams.create({
+    webhookUrl: `${sink.url}/${tag}`,
     description: '',
-    tag: 'calls',
+    tag,
     chainIds: [CHAIN],
     allAddresses: true,
     functions: FUNCTIONS.map(toFunctionSignature),
     includeInternalCalls: true,
     transactionStatus: 'any',
+    deliver: 'confirmed',
   });
 
-  const seed = Math.trunc(Math.random() * 2 ** 31);
-  const expected: Expected[] = [];
-  const samples = fc.sample(fc.tuple(anyMade, anyMade), { numRuns: TRANSACTIONS, seed });
-  for (const [n, made] of samples.entries()) {
-    const how = (['transaction', 'creation', 'operations'] as const)[n % 3]!;
-    expected.push(...(await sendMade(made, how, at)));
-    if (n % PER_BLOCK === PER_BLOCK - 1) await anvil.request('evm_mine');
-  }
-  await anvil.request('anvil_mine', ['0x2']);
-  const readCalls = (): WebhookCall[] =>
-    sink.requests
-      .filter(({ path }) => path === '/calls')
-      .map(({ body }) => JSON.parse(body) as EvmWebhook)
-      .filter(({ confirmed, streamId }) => confirmed && streamId !== '')
-      .toSorted((a, b) => Number(a.block.number) - Number(b.block.number))
-      .flatMap((body) => body.calls ?? []);
-  const head = Number(await anvil.request('eth_blockNumber'));
-  await until('the blocks are matched', async () => {
-    const [chain] = await sluice.listChains();
-    return chain?.checkpoint === head;
+/** Waits for the calls that a stream receives, and compares them. */
+async function expectCalls(tag: string, expected: readonly Expected[], seed: number) {
+  const bodies: EvmWebhook[] = [];
+  let calls = 0;
+  let read = 0;
+  await reach('calls arrive', expected.length, async () => {
+    for (const { path, body } of sink.requests.slice(read)) {
+      read++;
+      const webhook = JSON.parse(body) as EvmWebhook;
+      if (path !== `/${tag}` || webhook.streamId === '') continue;
+      bodies.push(webhook);
+      calls += webhook.calls?.length ?? 0;
+    }
+    return calls;
   });
-  await until(`the calls of seed ${seed} arrive`, () => readCalls().length >= expected.length);
-  const calls = readCalls();
-  const order = [...new Set(calls.map(({ transactionHash }) => transactionHash))];
-  const sorted = expected.toSorted(
-    (a, b) => order.indexOf(a.transactionHash) - order.indexOf(b.transactionHash),
+  const found = Map.groupBy(
+    bodies
+      .toSorted((a, b) => Number(a.block.number) - Number(b.block.number))
+      .flatMap((body) => body.calls ?? []),
+    ({ transactionHash }) => transactionHash,
   );
-  expect(
-    calls.map((call, n) => toComparable(call, sorted[n]?.from)),
-    `seed ${seed}`,
-  ).toEqual(sorted);
-  expect(sorted.length).toBeGreaterThan(TRANSACTIONS);
-}, 120_000);
+  const wanted = Map.groupBy(expected, ({ transactionHash }) => transactionHash);
+  for (const [hash, own] of wanted) {
+    const its = (found.get(hash) ?? []).map((call, n) => toComparable(call, own[n]?.from));
+    expect(its, `seed ${seed}, transaction ${hash}`).toEqual(own);
+  }
+  expect([...found.keys()], `seed ${seed}`).toEqual([...wanted.keys()]);
+}
+
+test(
+  'a stream has the calls of generated transactions',
+  async () => {
+    await until('the chain is live', async () => (await sluice.listChains())[0]?.state === 'live');
+    const at = {
+      entryPoint: await deploy(entryPoint.bytecode),
+      account: await deploy(smartAccount.bytecode),
+    };
+    const first = Number(await anvil.request('eth_blockNumber')) + 1;
+    await createStream('live');
+    const seed = Math.trunc(Math.random() * 2 ** 31);
+    const expected: Expected[] = [];
+    const samples = fc.sample(fc.tuple(anyMade, anyMade), { numRuns: RUNS, seed });
+    for (const [n, made] of samples.entries()) {
+      const how = (['transaction', 'creation', 'operations'] as const)[n % 3]!;
+      expected.push(...(await sendMade(made, how, at)));
+      if (n % PER_BLOCK < PER_BLOCK - 1) continue;
+      await anvil.request('evm_mine');
+      nextAddress = FIRST_ADDRESS;
+      const block = first + (n + 1) / PER_BLOCK - 1;
+      if (block % 8 === 0) await reach('blocks are matched', block - STATES / 2, readCheckpoint);
+    }
+    expect(expected.length).toBeGreaterThan(RUNS);
+    await anvil.request('anvil_mine', [`0x${STATES.toString(16)}`]);
+    await expectCalls('live', expected, seed);
+
+    const { id: streamId } = await createStream('past');
+    const blocks = { blockFrom: first, blockTo: first + Math.ceil(RUNS / PER_BLOCK) - 1 };
+    await client.streams.createHistoricalJob({ streamId, chainId: CHAIN, ...blocks });
+    await expectCalls('past', expected, seed);
+  },
+  60_000 + 200 * RUNS,
+);

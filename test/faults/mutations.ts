@@ -109,7 +109,7 @@ export const MUTATIONS: readonly Mutation[] = [
     fault: 8,
     what: '410 is an ordinary failure',
     file: `${SERVICE}/deliver/receivers/receivers.ts`,
-    edits: [['exhausted || whyUrlMustChange(result) !== undefined', 'exhausted']],
+    edits: [['exhausted || result.urlProblem !== undefined', 'exhausted']],
     suite: 'receivers',
     tests: 'on sqlite.*fault 8:',
   },

@@ -73,6 +73,7 @@ const FOLDERS_OF_FAMILY_FILES: Readonly<Record<string, string>> = {
   'chainPages.ts': 'chains',
   'chains.ts': 'chains',
   'data.ts': 'data',
+  'readWords.ts': 'body',
   'recipeIds.ts': 'data',
   'words.ts': 'words',
 };

@@ -95,6 +95,11 @@ const GROUPS: Readonly<Record<string, readonly Entry[]>> = {
       load: async () => (await import('./commands/replay.ts')).declareReplays,
     },
     {
+      name: 'backfills',
+      summary: 'List, pause, resume and cancel backfills and searches for children',
+      load: async () => (await import('./commands/backfills.ts')).declareBackfills,
+    },
+    {
       name: 'verify',
       summary: 'Verify the signature of a webhook',
       load: async () => (await import('./commands/verify.ts')).declareVerify,

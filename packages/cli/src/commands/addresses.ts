@@ -37,7 +37,7 @@ export function declareAddresses(command: Command, terminal: Terminal): void {
     .action((name: string, addresses: string[], options: AddOptions) =>
       withStream(name, options, terminal, async ({ sluice }, stream) => {
         const { id: streamId, family } = stream;
-        const labeled = await toListedAddresses(sluice, addresses, options.label);
+        const labeled = await toListedAddresses(sluice, addresses, terminal, options.label);
         await sluice.importAddresses({ streamId, family, addresses: labeled });
         print(
           `Added ${formatQuantity(addresses.length, 'address', 'addresses')} to ${nameOf(stream)}`,

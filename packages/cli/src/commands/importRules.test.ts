@@ -294,7 +294,7 @@ test('a webhook of thirdweb becomes a stream', async () => {
       'v1.transactions': {
         chain_ids: ['1', '137'],
         from_addresses: [NFT],
-        to_addresses: [TOKEN],
+        addresses: [TOKEN],
         signatures: [
           { sig_hash: '0xc4076876', abi: JSON.stringify(PAY), params: { amount: 5, payee: NFT } },
         ],
@@ -308,7 +308,10 @@ test('a webhook of thirdweb becomes a stream', async () => {
       },
     },
   });
-  expect(run).toMatchObject({ code: 0, stderr: '' });
+  expect(run.code).toBe(8);
+  expect(run.stderr).toContain(
+    'filters.v1.transactions.from_addresses: only transactions from these to to_addresses match',
+  );
   expect(streams).toMatchObject([
     {
       tag: 'Paid v1.transactions',

@@ -39,6 +39,21 @@ test('a name is resolved and becomes the label of its address', async () => {
   expect(stderr).toContain('nobody.eth does not resolve to an address');
 });
 
+test('a note names the address that is added, also if a name has another address each time', async () => {
+  const made = ['--url', world.sink.url, '--tag', 'moving', '--chain', '0x1', '--logs'];
+  expect(await world.sluice(['streams', 'create', ...made])).toMatchObject({ code: 0 });
+  const given: string[] = [];
+  for (const digit of '123') {
+    const address = `0x${digit.repeat(40)}`;
+    await placeNames(anvil, { 'moving.eth': address });
+    const { stderr } = await world.sluice(['addresses', 'add', 'moving', 'moving.eth']);
+    expect(stderr).toContain(`moving.eth is ${address}.`);
+    given.push(`${address},moving.eth`);
+    const { stdout } = await world.sluice(['addresses', 'list', 'moving']);
+    expect(stdout.trim().split('\n').toSorted()).toEqual(given);
+  }
+});
+
 test('a stream from a file keeps the labels of its addresses', async () => {
   const file = join(world.folder, 'labeled.yaml');
   writeFileSync(

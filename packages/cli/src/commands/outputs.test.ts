@@ -123,6 +123,7 @@ test.each([
   [`explain ${NOBODY}`, 4],
   [`replays get ${NOBODY}`, 4],
   [`replays cancel ${NOBODY}`, 4],
+  [`backfills resume ${NOBODY}`, 4],
   [`tail --stream ${NOBODY}`, 4],
   [`listen --stream ${NOBODY}`, 4],
   [`dry-run --stream ${NOBODY} --blocks 1`, 4],

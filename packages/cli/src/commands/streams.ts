@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
 import { describeAgo } from '../flags/durations.ts';
 import { examples } from '../flags/examples.ts';
-import { rewriteCommands } from '../package/packaged.ts';
+import { rewriteCommands, sluiceCommand } from '../package/packaged.ts';
 import { toListedAddresses } from '../streams/givenAddresses.ts';
 import { CREATE_STREAM, findStream } from '../streams/findStream.ts';
 import { type FieldOptions, addFieldOptions, toGivenFields } from '../streams/fieldFlags.ts';
@@ -142,6 +142,14 @@ async function children(
       terminal.print(toCsvRow([address, chainId, String(blockNumber), child.label ?? '']));
     }
   }
+  if (options.json) return;
+  for (const { chainId, childrenMissing = [] } of await sluice.getCoverage(id)) {
+    for (const { from, to } of childrenMissing) {
+      terminal.note(
+        `${name}: children in blocks ${from} to ${to} of ${chainId} are not all known. Show their search: ${sluiceCommand()} backfills list --stream ${name}`,
+      );
+    }
+  }
 }
 
 /** Reads `0x…=text`. */
@@ -271,7 +279,7 @@ async function create(options: CreateOptions, terminal: Terminal): Promise<void>
   const { api, sluice } = connect(options, terminal);
   const addresses = [
     ...(declared?.addresses ?? []),
-    ...(await toListedAddresses(sluice, options.address ?? [])),
+    ...(await toListedAddresses(sluice, options.address ?? [], terminal)),
   ];
   const stream = await createStream(api, fields);
   if (addresses.length > 0) {

@@ -48,13 +48,25 @@ export async function findDeliveryId(sluice: SluiceClient, given: string): Promi
   );
 }
 
+/** Returns the only id of a complete list that matches, or the given text if none does. */
+async function findListed(
+  given: string,
+  what: string,
+  list: () => Promise<readonly { id: string }[]>,
+): Promise<string> {
+  if (!isShortId(given) && !/^\d+$/.test(given)) return given;
+  const ids = (await list()).map(({ id }) => id);
+  return chooseId(given, ids, what) ?? given;
+}
+
 /**
  * Returns the complete id of a replay, or the given text if no replay matches.
  *
  * @throws CommandError as {@link chooseId}.
  */
-export async function findReplayId(sluice: SluiceClient, given: string): Promise<string> {
-  if (!isShortId(given) && !/^\d+$/.test(given)) return given;
-  const ids = (await sluice.listReplays()).map(({ id }) => id);
-  return chooseId(given, ids, 'replays') ?? given;
-}
+export const findReplayId = (sluice: SluiceClient, given: string): Promise<string> =>
+  findListed(given, 'replays', () => sluice.listReplays());
+
+/** The same as {@link findReplayId} for the newest 100 backfills. */
+export const findBackfillId = (sluice: SluiceClient, given: string): Promise<string> =>
+  findListed(given, 'backfills', () => sluice.listJobs());

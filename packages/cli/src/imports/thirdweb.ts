@@ -237,7 +237,16 @@ function convertEvents(topic: Topic): Converted | undefined {
 function convertTransactions(topic: Topic): Converted | undefined {
   const { field, signatures, skip } = topic;
   const senders = readAddresses(topic, 'from_addresses');
-  const addresses = readAddresses(topic, 'to_addresses');
+  // The documentation lists `to_addresses`, and has `addresses` in an example.
+  const addresses = [
+    ...new Set(['to_addresses', 'addresses'].flatMap((key) => readAddresses(topic, key))),
+  ];
+  if (senders.length > 0 && addresses.length > 0) {
+    skip(
+      `${field}.from_addresses`,
+      'only transactions from these to to_addresses match; thirdweb does not document whether one of both would be enough',
+    );
+  }
   const sender = senders.length > 0 ? isOneOf('sluice_sender', senders) : undefined;
   const toCall = (called: string, params?: Filter): Fields => {
     const filter = allOf([sender, params]);

@@ -14,6 +14,7 @@ export const COMMAND_NAMES = [
   'feed',
   'deliveries',
   'replays',
+  'backfills',
   'verify',
   'fixture',
   'import',

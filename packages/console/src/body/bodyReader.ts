@@ -2,7 +2,8 @@
  * Queries a JSON body. The results are small enough to render or to send between threads.
  */
 import type { DecodedRecord } from './decodedRecord.ts';
-import { toDecodedRecords } from '../families/body.ts';
+import { toDecodedRecords, toMatchedAddresses } from '../families/body.ts';
+import type { MatchedAddress } from './matchedAddress.ts';
 import { createNotes } from './jsonNotes.ts';
 import {
   findInJson,
@@ -31,6 +32,8 @@ export interface BodyReader {
    * webhook.
    */
   records(first: number, end: number): DecodedRecord[];
+  /** Returns the matched addresses; empty if the stream does not include them. */
+  matched(): MatchedAddress[];
 }
 
 /** Results of the first queries of a view, which the worker returns instead of a long body. */
@@ -70,5 +73,6 @@ export function createBodyReader(body: unknown): BodyReader {
     find: (text) => ({ text, hits: findInJson(body, text) }),
     recordCount: () => recordsOf()?.length ?? null,
     records: (first, end) => recordsOf()?.slice(first, end) ?? [],
+    matched: () => toMatchedAddresses(body),
   };
 }

@@ -44,6 +44,10 @@ const time = (value: unknown): number | undefined =>
     ? value
     : undefined;
 
+/** Accepts the position of an entry of a list. */
+const position = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined;
+
 /** Drops undefined values, so that they do not appear in the URL. */
 export const withoutUndefined = <T extends object>(values: {
   [K in keyof T]: T[K] | undefined;
@@ -195,6 +199,7 @@ export function parseNewStreamSearch(input: Record<string, unknown>): NewStreamS
 export const STREAM_TABS = [
   'deliveries',
   'addresses',
+  'children',
   'rules',
   'metrics',
   'coverage',
@@ -216,8 +221,10 @@ export interface StreamSearch extends Omit<DeliveriesSearch, 'stream'> {
   tab?: StreamTab;
   /** Period that ends now, for the metrics; undefined shows a day. */
   span?: (typeof METRICS_SPANS)[number]['value'];
-  /** Search text for the stream's addresses. */
+  /** Search text for the stream's addresses or children. */
   find?: string;
+  /** Position of the factory whose children are listed. */
+  entry?: number;
 }
 
 export function parseStreamSearch(input: Record<string, unknown>): StreamSearch {
@@ -226,6 +233,7 @@ export function parseStreamSearch(input: Record<string, unknown>): StreamSearch 
     tab: pick(input['tab'], STREAM_TABS),
     span: pick(input['span'], valuesOf(METRICS_SPANS)),
     find: words(input['find'], MAX_FIND_LENGTH),
+    entry: position(input['entry']),
     ...deliveries,
   });
 }

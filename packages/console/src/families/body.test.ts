@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { toDecodedRecords } from './body.ts';
+import type { Stream } from '@sluice/kit';
+import { toDecodedRecords, toMatchedAddresses } from './body.ts';
+import { nameMatchedRule } from './draft.ts';
 
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const word = (hex: string): string => `0x${hex.padStart(64, '0')}`;
@@ -172,4 +174,79 @@ test('a call is a record with its arguments and the reason of its failure', () =
   expect(record).toMatchObject({ title: 'pay', about: 'delegatecall', place: 'call 3' });
   const fields = Object.fromEntries((record?.fields ?? []).map(({ name, value }) => [name, value]));
   expect(fields).toMatchObject({ amounts: '["1","2"]', status: 'failed', reason: 'not today' });
+});
+
+test('values on chain are shown in their unit, with their blocks', () => {
+  const token = '0xdac17f958d2ee523a2206206994597c13d831ec7';
+  const [balance, price, first, invalid] = toDecodedRecords({
+    block: {},
+    reads: [
+      {
+        balance: token,
+        of: erc20.from,
+        when: { below: '1000' },
+        decimals: 6,
+        before: { block: '16225661', value: '1250000000' },
+        after: { block: '16225662', value: '750000000' },
+      },
+      {
+        contract: token,
+        function: 'getPrice(string)',
+        arguments: ['ETH'],
+        output: 'price',
+        when: 'changes',
+        decimals: null,
+        before: { block: '1', value: ['1', true] },
+        after: { block: '2', value: ['2', true] },
+      },
+      { balance: 'native', of: erc20.from, when: 'changes', decimals: 18, before: null },
+      { when: { below: 5 }, after: 'nonsense' },
+    ],
+  })!;
+  expect(balance).toMatchObject({ title: 'Token balance', about: 'when it falls below 1,000' });
+  const shown = (record: typeof balance) =>
+    record?.fields.flatMap(({ name, value, note }) => (value === '' ? [] : [[name, value, note]]));
+  expect(shown(balance)).toEqual([
+    ['token', token, ''],
+    ['account', erc20.from, ''],
+    ['before', '1250000000', '1,250 in block 16,225,661'],
+    ['after', '750000000', '750 in block 16,225,662'],
+  ]);
+  expect(price).toMatchObject({ title: 'getPrice', about: 'when it changes' });
+  expect(shown(price)?.slice(1)).toEqual([
+    ['argument 1', 'ETH', ''],
+    ['output', 'price', ''],
+    ['before', '["1",true]', 'in block 1'],
+    ['after', '["2",true]', 'in block 2'],
+  ]);
+  expect(shown(first)?.at(1)).toEqual(['before', 'none', '']);
+  expect(invalid).toMatchObject({ title: '', about: '' });
+});
+
+test('matched addresses have their label, factory and rules by name', () => {
+  const [matched, others] = toMatchedAddresses({
+    matched: [
+      {
+        address: erc20.from,
+        label: 'treasury',
+        factory: 1,
+        rules: [
+          { field: 'topic0', index: 0 },
+          { field: 'advancedOptions', index: 1 },
+          { field: 'includeNativeTxs', index: null },
+        ],
+      },
+      { address: null, label: null, factory: null, rules: 'nonsense' },
+    ],
+  });
+  expect(matched).toMatchObject({ address: erc20.from, label: 'treasury', factory: 1 });
+  expect(others).toEqual({ address: null, label: null, factory: null, rules: [] });
+  const stream = {
+    topic0: ['Transfer(address,address,uint256)'],
+    advancedOptions: [{}, { function: 'claim()' }],
+  } as unknown as Stream;
+  const namesOf = (of?: Stream) => matched?.rules.map((rule) => nameMatchedRule(rule, of));
+  expect(namesOf(stream)).toEqual(['event Transfer', 'filter of claim', 'Transactions']);
+  expect(namesOf()).toEqual(['event 1', 'filter 2', 'Transactions']);
+  expect(toMatchedAddresses(body)).toEqual([]);
 });

@@ -2,9 +2,14 @@
 import { type AnyWebhook, callByWebhook } from '@sluice/kit/contract';
 import { type DecodedRecord, isObject } from '../body/decodedRecord.ts';
 import { decodeAptosRecords, toAptosMs } from './aptos/body.ts';
-import { decodeEvmRecords, toEvmMs } from './evm/body.ts';
+import { decodeEvmRecords, readMatched, toEvmMs } from './evm/body.ts';
+import type { MatchedAddress } from '../body/matchedAddress.ts';
 
 export { createLogReader } from './evm/body.ts';
+
+/** Returns the matched addresses in a body; empty if it has none. */
+export const toMatchedAddresses = (body: unknown): MatchedAddress[] =>
+  isObject(body) ? readMatched(body) : [];
 
 /** Returns the time of a webhook's block in Unix milliseconds; null without a webhook. */
 export function timeOf(webhook: AnyWebhook | null): number | null {

@@ -3,7 +3,7 @@ import type { NetworkType } from '@sluice/kit';
 import { type AptosDraft, NEW_APTOS_DRAFT } from './aptos/draft.ts';
 import { type EvmDraft, NEW_EVM_DRAFT } from './evm/draft.ts';
 
-/** Rules and triggers, which the form describes in words. */
+/** Rules, factories and values on chain, which the form describes in words. */
 export {
   type Condition,
   EMITTER,
@@ -12,8 +12,11 @@ export {
   inputsOfCall,
   inputsOfEvent,
   OPERATOR_WORDS,
-  type TriggerDraft,
 } from './evm/draft.ts';
+
+export { nameMatchedRule } from './evm/matchedRules.ts';
+export { describeRead } from './evm/readWords.ts';
+export { describeFactory } from './evm/routes/factories.ts';
 
 export interface FamilyDraft extends EvmDraft, AptosDraft {
   family: NetworkType;

@@ -12,7 +12,13 @@ export interface DraftFamily {
   findProblems(draft: StreamDraft): DraftProblems;
   /** Returns whether a draft selects anything, as required for all addresses. */
   selects(draft: StreamDraft): boolean;
-  /** Returns the draft without incomplete or invalid conditions. */
+  /** Returns whether a draft that does not watch all addresses needs some. */
+  needsAddresses(draft: StreamDraft): boolean;
+  /** Returns whether a draft finds addresses to watch by itself. */
+  findsAddresses(draft: StreamDraft): boolean;
+  /**
+   * Returns the draft without incomplete or invalid conditions, factories and values on chain.
+   */
   withoutBroken(draft: StreamDraft): StreamDraft;
   /** Returns what affects how observed events are counted, other than addresses. */
   countsApart(draft: StreamDraft): readonly string[];

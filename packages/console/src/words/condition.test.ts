@@ -36,6 +36,8 @@ const delivery = (changes: Partial<DeliverySummary>): DeliverySummary => ({
   ...changes,
 });
 
+const NO_SOURCES = { amountOfFactories: 0, amountOfReads: 0 };
+
 const failed = delivery({
   state: 'retrying',
   attempts: 2,
@@ -59,11 +61,12 @@ const stream = (
   | 'certificateEndsAt'
   | 'allAddresses'
   | 'amountOfAddresses'
-  | 'amountOfChildren'
+  | 'amountOfFactories'
+  | 'amountOfReads'
 > => ({
   allAddresses: false,
   amountOfAddresses: 1,
-  amountOfChildren: 0,
+  ...NO_SOURCES,
   status: 'active',
   statusMessage: '',
   queue: 0,
@@ -210,7 +213,7 @@ test('a stream that matches nothing has a reason; one in error still matches', (
     status: 'active',
     allAddresses: false,
     amountOfAddresses: 2,
-    amountOfChildren: 0,
+    ...NO_SOURCES,
   } as const;
   expect(idleReasonOf(stream)).toBeNull();
   expect(idleReasonOf({ ...stream, status: 'error' })).toBeNull();
@@ -218,21 +221,37 @@ test('a stream that matches nothing has a reason; one in error still matches', (
   expect(idleReasonOf({ ...stream, status: 'terminated' })).toBe('terminated');
   expect(idleReasonOf({ ...stream, amountOfAddresses: 0 })).toBe('without addresses');
   expect(idleReasonOf({ ...stream, amountOfAddresses: 0, allAddresses: true })).toBeNull();
-  expect(idleReasonOf({ ...stream, amountOfAddresses: 0, amountOfChildren: 1 })).toBeNull();
+  for (const source of [{ amountOfFactories: 1 }, { amountOfReads: 1 }]) {
+    expect(idleReasonOf({ ...stream, amountOfAddresses: 0, ...source })).toBeNull();
+  }
 });
 
+const none = {
+  allAddresses: false,
+  amountOfAddresses: 0,
+  amountOfChildren: 0,
+  topic0: [],
+  ...NO_SOURCES,
+};
+
 test('a stream without a scope is marked', () => {
-  const empty = { allAddresses: false, amountOfAddresses: 0, amountOfChildren: 0, topic0: [] };
-  expect(streamScope({ ...empty, allAddresses: true, topic0: ['a'] })).toEqual({
+  expect(streamScope({ ...none, allAddresses: true, topic0: ['a'] })).toEqual({
     text: 'ALL ADDRESSES · 1 event',
     unscoped: true,
   });
-  expect(streamScope({ ...empty, amountOfAddresses: 48_210 })).toEqual({
+  expect(streamScope({ ...none, amountOfAddresses: 48_210 })).toEqual({
     text: '48,210 addresses',
     unscoped: false,
   });
-  expect(streamScope({ ...empty, amountOfChildren: 1, topic0: ['a'] })).toEqual({
-    text: '0 addresses · 1 child · 1 event',
-    unscoped: false,
-  });
+});
+
+test('the scope of a stream counts its factories, children and values, and addresses if it has any', () => {
+  expect(streamScope(none).text).toBe('0 addresses');
+  expect(streamScope({ ...none, amountOfFactories: 1, topic0: ['a'] }).text).toBe(
+    '1 factory · 1 event',
+  );
+  const all = { amountOfAddresses: 1, amountOfFactories: 2, amountOfChildren: 1, amountOfReads: 3 };
+  expect(streamScope({ ...none, ...all }).text).toBe(
+    '1 address · 2 factories · 1 child · 3 values',
+  );
 });

@@ -193,7 +193,8 @@ export function streamCondition(
     | 'certificateEndsAt'
     | 'allAddresses'
     | 'amountOfAddresses'
-    | 'amountOfChildren'
+    | 'amountOfFactories'
+    | 'amountOfReads'
   >,
   latest: DeliverySummary | undefined,
 ): Condition {
@@ -221,7 +222,7 @@ export function streamCondition(
 }
 
 /** Names the receiver of a stream: its host or its inbox. */
-function receiverOf({ webhookUrl }: Pick<StreamSummary, 'webhookUrl'>): string {
+export function receiverOf({ webhookUrl }: Pick<StreamSummary, 'webhookUrl'>): string {
   const inbox = readInboxName(webhookUrl);
   return inbox === undefined ? (URL.parse(webhookUrl)?.host ?? 'the receiver') : `inbox ${inbox}`;
 }
@@ -315,36 +316,41 @@ export type IdleReason = 'paused' | 'terminated' | 'without addresses';
  * Returns why no blocks are matched against the stream; null if blocks are matched, as for a stream
  * in error.
  */
-export function idleReasonOf({
-  status,
-  allAddresses,
-  amountOfAddresses,
-  amountOfChildren,
-}: Pick<
-  StreamSummary,
-  'status' | 'allAddresses' | 'amountOfAddresses' | 'amountOfChildren'
->): IdleReason | null {
+export function idleReasonOf(
+  stream: Pick<StreamSummary, 'status' | 'allAddresses' | 'amountOfAddresses'> & Sources,
+): IdleReason | null {
+  const { status, allAddresses, amountOfAddresses } = stream;
   if (status === 'paused' || status === 'terminated') return status;
-  return allAddresses || amountOfAddresses + amountOfChildren > 0 ? null : 'without addresses';
+  return allAddresses || amountOfAddresses > 0 || hasSources(stream) ? null : 'without addresses';
 }
 
+type Sources = Pick<StreamSummary, 'amountOfFactories' | 'amountOfReads'>;
+
+/** Returns whether a stream can match without addresses: it has factories or values on chain. */
+export const hasSources = ({ amountOfFactories, amountOfReads }: Sources): boolean =>
+  amountOfFactories + amountOfReads > 0;
+
 /**
- * Describes what the stream watches: the numbers of addresses, children and events, or a warning that it
- * watches every address.
+ * Describes what the stream watches: the numbers of addresses, factories, their children, values
+ * and events, or a warning that it watches every address.
  */
 export function streamScope(
-  stream: Pick<StreamSummary, 'allAddresses' | 'amountOfAddresses' | 'amountOfChildren' | 'topic0'>,
+  stream: Pick<
+    StreamSummary,
+    'allAddresses' | 'amountOfAddresses' | 'amountOfChildren' | 'topic0'
+  > &
+    Sources,
 ): { text: string; unscoped: boolean } {
-  const events =
-    stream.topic0.length === 0 ? '' : ` · ${formatQuantity(stream.topic0.length, 'event')}`;
-  const children =
-    stream.amountOfChildren === 0
-      ? ''
-      : ` · ${formatQuantity(stream.amountOfChildren, 'child', 'children')}`;
-  return stream.allAddresses
-    ? { text: `ALL ADDRESSES${events}`, unscoped: true }
-    : {
-        text: `${formatQuantity(stream.amountOfAddresses, 'address', 'addresses')}${children}${events}`,
-        unscoped: false,
-      };
+  const { allAddresses, amountOfAddresses, amountOfChildren, topic0 } = stream;
+  const { amountOfFactories, amountOfReads } = stream;
+  const hasAddresses = amountOfAddresses > 0 || !hasSources(stream);
+  const parts = [
+    allAddresses && 'ALL ADDRESSES',
+    !allAddresses && hasAddresses && formatQuantity(amountOfAddresses, 'address', 'addresses'),
+    amountOfFactories > 0 && formatQuantity(amountOfFactories, 'factory', 'factories'),
+    amountOfChildren > 0 && formatQuantity(amountOfChildren, 'child', 'children'),
+    amountOfReads > 0 && formatQuantity(amountOfReads, 'value'),
+    topic0.length > 0 && formatQuantity(topic0.length, 'event'),
+  ];
+  return { text: parts.filter((part) => part !== false).join(' · '), unscoped: allAddresses };
 }

@@ -1490,8 +1490,9 @@ export interface HistoryRecord {
   streamId: string;
   tag: string;
 }
-/** Why blocks were not evaluated or delivered: the stream was paused or terminated, the chain was resumed later, no node had the state in which the stream reads values, their deliveries expired before a consumer of the feed had read them, or the stream did not exist yet. */
-export type HoleReason = 'paused' | 'terminated' | 'resumed' | 'state' | 'unread' | 'before';
+/** Why blocks were not evaluated or delivered: the stream was paused or terminated, the chain was resumed later, no node had the state in which the stream reads values, children of its factories were found later, their deliveries expired before a consumer of the feed had read them, or the stream did not exist yet. */
+export type HoleReason =
+  'paused' | 'terminated' | 'resumed' | 'state' | 'children' | 'unread' | 'before';
 /** An inbox and how it responds. */
 export interface Inbox {
   name: string;
@@ -2094,6 +2095,10 @@ export interface StreamSummary {
   /** Number of children of its factories, on all chains */
   amountOfChildren: number;
   topic0: string[];
+  /** Entries of `factories`. */
+  amountOfFactories: number;
+  /** Entries of `reads`. */
+  amountOfReads: number;
   /** Unix milliseconds */
   createdAt: number;
   /** Deliveries waiting to be sent or retried. */

@@ -64,8 +64,9 @@ export const UNVERIFIED_CODES = {
     remedy: 'Add a node that returns complete data. Handle the missing value in your app.',
   },
   traces: {
-    meaning: 'A trace is missing or malformed; its internal transactions are missing.',
-    remedy: 'Add a node with complete traces, then run a backfill of the block.',
+    meaning: 'A trace is missing or malformed; its internal transactions and calls are missing.',
+    remedy:
+      'Add a node with complete traces, then run a backfill of the block. If the node only failed for a while, the block is read again later.',
   },
 } as const satisfies Record<string, CodeWords>;
 

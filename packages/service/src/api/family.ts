@@ -53,8 +53,8 @@ export interface ApiFamily<Stream extends StreamRecord = StreamRecord> {
   readAddress(query: string): string | undefined;
   /** Returns the form of a hex value of a body in which it could be an address; in lowercase. */
   toBodyAddress(hex: string): string;
-  /** Returns the events that the stream selects, by hash. */
-  topicsOf(stream: Stream): StreamSummary['topic0'];
+  /** Returns what the stream watches and selects, other than addresses. */
+  scopeOf(stream: Stream): Pick<StreamSummary, 'topic0' | 'amountOfFactories' | 'amountOfReads'>;
   /** Describes where a child comes from; undefined if the stream no longer has its factory. */
   describeOrigin?(stream: Stream, origin: ChildOrigin): string | undefined;
   /** Returns the signatures of the events that the stream declares, by hash. */

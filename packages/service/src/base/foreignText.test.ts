@@ -36,6 +36,7 @@ describe('text of a node', () => {
     ['the key', `invalid key ${KEY}`],
     ['the key in another case', `invalid key ${KEY.toUpperCase()}`],
     ['the start of the key', `invalid key ${KEY.slice(0, 8)}`],
+    ['the start of a parameter without a value', 'invalid key bare=nam'],
     ['the key with invisible characters', `key ${Array.from(KEY).join('\u200b')}`],
     ['the login as a header', `Basic ${Buffer.from('user1:pass/word').toString('base64')}`],
   ])('does not show the secrets of %s', (_, text) => {
@@ -112,5 +113,6 @@ describe('text of a receiver', () => {
     expect(clean('/services/new-orders/t0-b4x9 {"token":"abc123x"}')).toBe(
       '/services/new-orders/*** {"token":"***"}',
     );
+    expect(clean('abc\u200b123x')).toBe('***');
   });
 });

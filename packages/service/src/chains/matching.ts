@@ -370,17 +370,19 @@ export function createMatching<
     );
   /** Number of times that loaded children were removed or forgotten. */
   let removals = 0;
+  /** The last block of each chain that was matched since blocks were last removed. */
+  const matchedUpTo = new Map<string, number>();
+  /** The running writes of late children, by chain. */
+  const lateWrites = new Map<string, Set<Promise<unknown>>>();
   const forgetChildren = (chain: string): void => {
     removals++;
     index.forgetChildren(chain);
   };
-  const changeChildren: LiveMatcher<Block>['changeChildren'] = (
-    chain,
-    { added = [], removed = [] },
-  ) => {
+  const changeChildren: LiveMatcher<Block>['changeChildren'] = (chain, { added = [], removed }) => {
+    if (removed !== undefined) matchedUpTo.delete(chain);
     for (const [list, addresses] of packByList(chain, added)) index.addChildren(list, addresses);
-    if (removed.length > 0) removals++;
-    for (const [list, addresses] of packByList(chain, removed)) {
+    if (removed !== undefined && removed.length > 0) removals++;
+    for (const [list, addresses] of packByList(chain, removed ?? [])) {
       index.removeChildren(list, addresses);
     }
   };
@@ -408,11 +410,15 @@ export function createMatching<
       needs: (chain) => family.needs(index, chain),
       search: (chain) =>
         searchStreams(store, (addressesOf) => family.search?.(index, chain, addressesOf)),
-      loadChildren: (chain) => loadChildren(index, store, chain),
+      async loadChildren(chain) {
+        while (lateWrites.has(chain)) await Promise.allSettled(lateWrites.get(chain)!);
+        await loadChildren(index, store, chain);
+      },
       match(chain, block) {
-        if (index.missingChildren(chain) !== undefined) {
+        if (index.missingChildren(chain) !== undefined || lateWrites.has(chain)) {
           throw new RetryableError('unavailable', 'the children of a factory are being loaded');
         }
+        matchedUpTo.set(chain, block.number);
         const found = family.children?.find(index, chain, block, (child) => hasChild(chain, child));
         return {
           matches: matchAll(withChildren(index.following, found ?? []), chain, block),
@@ -422,10 +428,14 @@ export function createMatching<
       findChildren: async (chain, block) =>
         (await childrenAsOf(index, chain, block)).found.map(toChild),
       async addLateChildren(chain, children, write) {
-        if (children.length === 0) return write();
+        const upTo = matchedUpTo.get(chain) ?? -1;
+        if (children.length === 0) return write(upTo);
         const before = removals;
+        const written = write(upTo);
+        const writes = lateWrites.get(chain) ?? new Set();
+        lateWrites.set(chain, writes.add(written));
         try {
-          const result = await write();
+          const result = await written;
           // A rewind may have removed some of them after the write.
           if (removals !== before) forgetChildren(chain);
           else if (result) changeChildren(chain, { added: result.children });
@@ -433,6 +443,9 @@ export function createMatching<
         } catch (error) {
           forgetChildren(chain);
           throw error;
+        } finally {
+          writes.delete(written);
+          if (writes.size === 0) lateWrites.delete(chain);
         }
       },
       changeChildren,
@@ -475,14 +488,14 @@ export function createMatching<
       };
     },
 
-    async openFinder(chain, { streamId, blockFrom, isForLeftOut }) {
+    async openFinder(chain, { streamId, blockFrom, isForAll }) {
       const record = await store.readStream(streamId);
       const { children } = family;
       if (record?.family !== family.name || children === undefined) return undefined;
       const own = family.createIndex();
       own.put(record as Record);
       const stream = own.only(record as Record)!;
-      const newSince = isForLeftOut ? blockFrom : undefined;
+      const newSince = isForAll ? blockFrom : undefined;
       return {
         needs: { logs: true, transactions: false, traces: false },
         rules: record.options,

@@ -32,6 +32,8 @@ test('slow streams leave capacity for quick ones, and for one delivery of each o
   expect(limits()).toMatchObject({ limit: 2048, slow: { limit: 48, perStream: 1 } });
   enter('quick', 64);
   expect(limits()).toMatchObject({ limit: 1984, taken: { quick: 64 }, slow: { limit: 48 } });
+  for (let n = 0; n < 40; n++) enter(`hung ${n}`, 1);
+  expect(limits()).toMatchObject({ slow: { limit: 8, perStream: 1 } });
 });
 
 test('large webhooks to a receiver that hangs leave most of the size for other slow streams', () => {

@@ -862,6 +862,14 @@ describe('delivering', () => {
     });
   });
 
+  test('counts a delivery until it needs no more retries', async () => {
+    sink.respond([500, 200]);
+    await queue('/retried', 1);
+    await start([50]);
+    const [, retry] = await sink.waitFor(2);
+    expect(retry?.headers['x-queue-size']).toBe('1');
+  });
+
   test('counts deliveries that are committed, stopped and replayed while it runs', async () => {
     await start([60_000]);
     const stream = await queue('/later', 0);

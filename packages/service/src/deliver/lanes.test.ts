@@ -84,4 +84,8 @@ test('a stream is quick from a quick attempt until an attempt takes longer than 
   expect(isQuick()).toBe(false);
   lanes.leave(enter());
   expect(isQuick()).toBe(true);
+  const late = enter();
+  vi.advanceTimersByTime(1_001);
+  lanes.leave(late);
+  expect(isQuick()).toBe(false);
 });

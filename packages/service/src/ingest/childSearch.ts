@@ -24,7 +24,7 @@ export interface ChildFinder<Block> {
 
 /** Returns the finder of a search; undefined if its stream was deleted. */
 export type OpenFinder<Block> = (
-  search: Pick<RunningJob, 'streamId' | 'blockFrom' | 'isForLeftOut'>,
+  search: Pick<RunningJob, 'streamId' | 'blockFrom' | 'isForAll'>,
 ) => Promise<ChildFinder<Block> | undefined>;
 
 export interface ChildSearch {
@@ -59,8 +59,8 @@ export function createChildSearch<Block extends BlockRef>({
       const inOrder = [...blocks, ...logged].toSorted((a, b) => a.number - b.number);
       const children = await finder.find(inOrder);
       const { id, nextBlock: from } = job;
-      await matcher.addLateChildren(chain, children, () =>
-        store.commitSearch({ id, chain, epoch, from, to, children }),
+      await matcher.addLateChildren(chain, children, (matchedUpTo) =>
+        store.commitSearch({ id, chain, epoch, from, to, children, matchedUpTo }),
       );
     },
   };

@@ -30,18 +30,24 @@ export interface Matcher<Block> {
   match(chain: string, block: Block): MatchResult;
   /** Matches an earlier block, with the children of factories that the ledger has for it. */
   matchAsOf(chain: string, block: Block): Promise<NewMatch[]>;
-  /** Loads the children of the chain's factories, as far as they are missing. */
+  /**
+   * Waits for writes of late children, and loads the children of the chain's factories as far as they
+   * are missing.
+   */
   loadChildren(chain: string): Promise<void>;
   /**
    * Returns the children that an earlier block adds to those of the ledger, for the current
    * streams.
    */
   findChildren(chain: string, block: Block): Promise<Child[]>;
-  /** Writes children of earlier blocks, and adds those that were written to the loaded ones. */
+  /**
+   * Writes children of earlier blocks, and adds those that were written to the loaded ones. Meanwhile,
+   * no block is matched; `matchedUpTo` is the last one before, or -1.
+   */
   addLateChildren<Result extends { children: readonly Child[] }>(
     chain: string,
     children: readonly Child[],
-    write: () => Promise<Result | undefined>,
+    write: (matchedUpTo: number) => Promise<Result | undefined>,
   ): Promise<Result | undefined>;
   /** Applies a change of the ledger to the loaded children. */
   changeChildren(

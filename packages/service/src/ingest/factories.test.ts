@@ -108,17 +108,22 @@ test('a child is watched from its block on, leaves with it, and survives a resta
 
 test('a child whose log a node lacked is watched from the later reading on', async ({ world }) => {
   const { chain, sink } = world;
-  await watchFactory(world, { settle: 0.1, readAgainAfterMs: [3_000] });
+  const id = await watchFactory(world, { settle: 0.1, readAgainAfterMs: [3_000] });
   chain.trouble({ kind: 'truncatedReceipts' });
   chain.trouble({ kind: 'nullReceipts', methods: ['eth_getTransactionReceipt'] });
   chain.trouble({ kind: 'missingLog', methods: ['eth_getLogs'] });
   const first = chain.mine({ transactions: [transactionOf(ping), transactionOf(created(CHILD))] });
+  await world.caughtUp();
+  const missed = chain.mine(blockOf(ping));
   await world.caughtUp();
   const testWebhooks = 1;
   expect(sink.requests).toHaveLength(testWebhooks);
   chain.heal();
   // The earlier log of the child is found, too.
   expect(await emittersIn(world, first.hash)).toEqual([CHILD, FACTORY]);
+  expect((await world.sluice.getCoverage(id))[0]?.holes).toEqual([
+    { from: numberOf(missed), to: numberOf(missed), reason: 'children' },
+  ]);
   expect(await emittersIn(world, chain.mine(blockOf(ping)).hash)).toEqual([CHILD]);
   await world.service.stop();
   await world.start();
@@ -258,6 +263,78 @@ test('children created while the stream was paused are found when it resumes', a
   await streams.setStatus(id, 'active');
   chain.mineMany(CONFIRMATIONS);
   expect(await searched(world, id)).toEqual(new Map([[CHILD, block]]));
+});
+
+/** Returns the holes of the stream's coverage, once it has some. */
+const holesOf = ({ until, sluice }: IngestWorld, id: string) =>
+  until('the coverage has a hole', async () => {
+    const holes = (await sluice.getCoverage(id))[0]?.holes ?? [];
+    return holes.length > 0 ? holes : undefined;
+  });
+
+/** Backfills the holes of the stream, and waits until its coverage has none. */
+async function fillHoles(world: IngestWorld, streamId: string): Promise<void> {
+  const { streams } = createClient({ apiKey: API_KEY, baseUrl: world.service.url });
+  for (const { from: blockFrom, to: blockTo } of await holesOf(world, streamId)) {
+    await streams.createHistoricalJob({ chainId: CHAIN, streamId, blockFrom, blockTo });
+  }
+  world.chain.mineMany(CONFIRMATIONS);
+  await world.until('the holes are filled', async () => {
+    const [coverage] = await world.sluice.getCoverage(streamId);
+    return coverage?.holes.length === 0;
+  });
+}
+
+/** Waits for the confirmed webhook of a block, and returns the emitters of its logs. */
+const confirmedEmittersIn = ({ until, sink }: IngestWorld, hash: string): Promise<string[]> =>
+  until('the webhook arrives', async () =>
+    sink.requests
+      .map(({ body }) => JSON.parse(body) as EvmWebhook)
+      .find(({ block, confirmed }) => block.hash === hash && confirmed)
+      ?.logs.map(({ address }) => address),
+  );
+
+test('records before a past child was found are a hole, which a backfill fills', async ({
+  world,
+}) => {
+  const { chain } = world;
+  chain.mine(blockOf(created(CHILD)));
+  const id = await watchFactory(world, {}, [{ ...FACTORIES[0]!, from: 0 }]);
+  // The search waits for the confirmation of the block with the child.
+  const missed = chain.mine(blockOf(ping));
+  await world.caughtUp();
+  expect((await world.sluice.getCoverage(id))[0]?.holes).toEqual([]);
+  chain.mineMany(CONFIRMATIONS);
+  await searched(world, id);
+  expect(await holesOf(world, id)).toMatchObject([{ from: numberOf(missed), reason: 'children' }]);
+  const explained = await world.sluice.explain(missed.hash);
+  expect(JSON.stringify(explained.streams)).toContain(
+    'were not matched, because children of its factories were found later: run a backfill',
+  );
+  await fillHoles(world, id);
+  expect(await confirmedEmittersIn(world, missed.hash)).toEqual([CHILD]);
+});
+
+test('children created while the stream was paused are known when its hole is filled', async ({
+  world,
+}) => {
+  const { chain } = world;
+  const id = await watchFactory(world);
+  const { streams } = createClient({ apiKey: API_KEY, baseUrl: world.service.url });
+  chain.mine();
+  await world.caughtUp();
+  await streams.setStatus(id, 'paused');
+  chain.mine(blockOf(created(CHILD)));
+  const missed = chain.mine(blockOf(ping));
+  await world.caughtUp();
+  await streams.setStatus(id, 'active');
+  chain.mineMany(CONFIRMATIONS);
+  await searched(world, id);
+  await world.caughtUp();
+  const next = chain.mine(blockOf(ping));
+  expect(await emittersIn(world, next.hash)).toEqual([CHILD]);
+  await fillHoles(world, id);
+  expect(await confirmedEmittersIn(world, missed.hash)).toEqual([CHILD]);
 });
 
 test('children above the maximum are left out, and found once it is raised', async ({ world }) => {

@@ -9,7 +9,11 @@ import { createSluiceClient } from '@sluice/kit/sluice';
 import { type WebhookSink, startWebhookSink } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Service, startService } from '../service.ts';
+import { createLog } from '../base/log.ts';
 import { LEDGER_FILE } from '../store/engine/sqlite/sqlite.ts';
+import { createSignals } from '../store/live/signals.ts';
+import { openKeyPairs } from './keyPairs.ts';
+import type { Vault } from './vault.ts';
 
 const API_KEY = 'key-pairs-test-key-0123456789';
 const SECRET = 'key-pairs-test-secret';
@@ -130,6 +134,51 @@ test('keys rotate without a gap, and the overlap ends on time', async () => {
   expect(await signers(keys)).toEqual([2]);
   for (let n = 0; n < 6; n++) await admin().createPublicKey();
   expect(await admin().listPublicKeys()).toHaveLength(5);
+});
+
+/** Opens key pairs on a ledger in memory, whose time is 1,000 ms. */
+async function openInMemory() {
+  let text: string | undefined;
+  const store: Parameters<typeof openKeyPairs>[0] = {
+    readSetting: () => Promise.resolve(text),
+    replaceSetting(_name, _before, after) {
+      text = after;
+      return Promise.resolve(true);
+    },
+    readLedgerTime: () => Promise.resolve(1_000),
+    signals: createSignals(),
+  };
+  const vault = { seal: (sealed: string) => sealed, open: (sealed: string) => sealed } as Vault;
+  return {
+    store,
+    keyPairs: await openKeyPairs(
+      store,
+      vault,
+      createLog(() => {}),
+    ),
+  };
+}
+
+test('a key pair signs until exactly its end', async () => {
+  const { keyPairs } = await openInMemory();
+  await keyPairs.create(0);
+  await keyPairs.create(500);
+  expect([1_499, 1_500].map((at) => keyPairs.privateKeys(at).length)).toEqual([2, 1]);
+  keyPairs.stop();
+});
+
+test('a slow read does not replace a newer one', async () => {
+  const { store, keyPairs } = await openInMemory();
+  const { readSetting } = store;
+  const slow = Promise.withResolvers<undefined>();
+  store.readSetting = () => slow.promise;
+  store.signals.send(['settings']);
+  store.readSetting = readSetting;
+  await keyPairs.create(0);
+  slow.resolve(undefined);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(keyPairs.privateKeys(1_000)).toHaveLength(1);
+  keyPairs.stop();
 });
 
 test('a later rotation does not prolong an earlier overlap', async () => {

@@ -252,12 +252,15 @@ export function testAddresses(tools: StoreTools): void {
     }, 60_000);
 
     describe('while a change is staged', () => {
+      const begin = async (id: string): Promise<number> => {
+        const begun = await tools.store.beginAddressChange(id);
+        if (begun.outcome !== 'begun') throw new Error(begun.outcome);
+        return begun.change;
+      };
       const staged = async () => {
         const { id } = await tools.store.createStream(draft(['0x1']));
         await add(id, [1, 2, 3], { 1: 'one' });
-        const begun = await tools.store.beginAddressChange(id);
-        if (begun.outcome !== 'begun') throw new Error(begun.outcome);
-        const { change } = begun;
+        const change = await begin(id);
         await tools.store.stageAddresses(change, addition([1, 10, 11], { 1: 'ONE' }));
         await tools.store.stageAddresses(change, { kind: 'remove', addresses: packed([3]) });
         return { id, change };
@@ -318,6 +321,16 @@ export function testAddresses(tools: StoreTools): void {
         expect((await add(id, [12])).outcome).toBe('changed');
       });
 
+      test('housekeeping after an earlier change keeps what it removes', async () => {
+        const { id, change: earlier } = await staged();
+        await tools.store.activateAddressChange(earlier);
+        const change = await begin(id);
+        await tools.store.stageAddresses(change, { kind: 'remove', addresses: packed([1]) });
+        await cleanUp({ staleMs: 60_000 });
+        while (await tools.store.undoAddressChange(change));
+        expect((await page(id)).addresses[0]).toEqual({ address: address(1), label: 'ONE' });
+      });
+
       test('deleting the stream discards it', async () => {
         const { id, change } = await staged();
         await tools.store.deleteStream(id);
@@ -326,6 +339,19 @@ export function testAddresses(tools: StoreTools): void {
         expect((await tools.store.readAddresses(id)).addresses.bytes).toHaveLength(0);
         expect(await tools.store.beginAddressChange(id)).toEqual({ outcome: 'unknown-stream' });
       });
+    });
+
+    test('are read again by an index that missed deleted changes', async () => {
+      const { id } = await tools.store.createStream(draft(['0x1']));
+      const index = createStreamIndex();
+      await add(id, [1]);
+      await refreshRules(index, tools.store);
+      await add(id, [2]);
+      await cleanUp({ keepMs: -1 });
+      await refreshRules(index, tools.store);
+      let found = 0;
+      index.watching('0x1', address(2), 2, ({ record }) => (found += record.id === id ? 1 : 0));
+      expect(found).toBe(1);
     });
 
     test('property: the list, its count and a matching index equal a set', async () => {

@@ -289,6 +289,21 @@ export function testBlocks(tools: StoreTools): void {
       expect(await bodiesOf(id)).toEqual([body]);
     });
 
+    test('has no further parts when its block returns after an edit of its stream', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      const [ancestor, block] = [chain.tip(), chain.next()];
+      await chain.commit(block, [newMatch(id)]);
+      const [body] = await bodiesOf(id);
+      await tools.store.updateStream(id, { tag: 'after' });
+      await chain.rewind(ancestor);
+      await chain.commit(
+        block,
+        [0, 1].map((part) => newMatch(id, { tag: 'after', part, parts: 2 })),
+      );
+      expect(await bodiesOf(id)).toEqual([body]);
+    });
+
     test('waits while its stream is paused, even once confirmed, and resumes with it', async () => {
       const { chain, id } = await oneMatch();
       await tools.store.setStreamStatus(id, 'paused', '');

@@ -139,7 +139,84 @@ export function testChildren(tools: StoreTools): void {
       const start = { ...chain.held, block, genesisHash: hashOf() };
       await store.startChain({ ...start, holeFrom: 95 });
       await store.startChain({ ...start, holeFrom: 111 });
-      expect(await jobsOf(id)).toEqual(['children 95 110', 'children 90 100']);
+      // Only the blocks since 101 are missed, and thus wanted without `from`.
+      const [missed, rest, first] = ['children 101 110', 'children 95 100', 'children 90 100'];
+      expect(await jobsOf(id)).toEqual([missed, rest, first]);
+      expect(await jobsOf(other.id)).toEqual([missed]);
+    });
+
+    test('are searched in the blocks of a pause, also without `from`', async () => {
+      const chain = await startChain();
+      const { store } = tools;
+      const factory = { address: address(1), event: 'E(address a)', parameter: 'a' };
+      const { id } = await store.createStream(
+        draft([chain.chain], { options: { ...DEFAULT_OPTIONS, factories: [factory] } }),
+      );
+      await commit(chain, []);
+      await store.setStreamStatus(id, 'paused', '');
+      await commit(chain, []);
+      await commit(chain, []);
+      expect(await store.listRunningJobs(chain.chain)).toEqual([]);
+      await store.setStreamStatus(id, 'active', '');
+      expect(await store.listRunningJobs(chain.chain)).toMatchObject([
+        { streamId: id, blockFrom: 102, blockTo: 103, isForAll: true },
+      ]);
+    });
+
+    test('that are found late leave a hole in the blocks that were matched without them', async () => {
+      const chain = await startChain();
+      const { store } = tools;
+      const factory = { address: address(1), event: 'E(address a)', parameter: 'a', from: 90 };
+      const { id: streamId } = await store.createStream(
+        draft([chain.chain], { options: { ...DEFAULT_OPTIONS, factories: [factory] } }),
+      );
+      const [{ id } = { id: '' }] = await store.listRunningJobs(chain.chain);
+      const find = (from: number, to: number, matchedUpTo: number, ...children: number[]) =>
+        store.commitSearch({
+          ...chain.held,
+          id,
+          from,
+          to,
+          children: children.map((n) => ({ ...childOf(streamId, n), blockNumber: from })),
+          matchedUpTo,
+        });
+      const holes = async () => (await store.readCoverage(streamId))[0]!.holes;
+      const hole = (from: number, to: number) => [{ from, to, reason: 'children' }];
+      await commit(chain, [childOf(streamId, 7)]);
+      await commit(chain, []);
+      const ancestor = chain.tip();
+      await commit(chain, []);
+      // Without new children, nothing was missed.
+      await find(90, 91, 103);
+      expect(await holes()).toEqual([]);
+      await find(92, 93, -1, 1);
+      expect(await holes()).toEqual(hole(101, 103));
+      // Child 7 is known since block 101, and block 104 was matched before the write.
+      await commit(chain, []);
+      await find(94, 95, 105, 7);
+      await commit(chain, []);
+      await commit(chain, []);
+      expect(await holes()).toEqual(hole(101, 105));
+      const backfill = async (blockFrom: number, blockTo: number) => {
+        const job = { streamId, chain: chain.chain, blockFrom, blockTo };
+        const { id: made } = (await store.createJob(job))!;
+        await store.commitJob({
+          ...chain.held,
+          id: made,
+          from: blockFrom,
+          to: blockTo,
+          blocks: [],
+        });
+      };
+      await backfill(101, 104);
+      expect(await holes()).toEqual(hole(105, 105));
+      // A child that is found later may have records in blocks that were backfilled before.
+      await find(96, 97, -1, 2);
+      expect(await holes()).toEqual(hole(101, 106));
+      await store.rewindChain({ ...chain.held, ancestor });
+      expect(await holes()).toEqual(hole(101, 102));
+      await backfill(101, 102);
+      expect(await holes()).toEqual([]);
     });
 
     test('of past blocks are committed once, and not for removed blocks', async () => {
@@ -170,7 +247,7 @@ export function testChildren(tools: StoreTools): void {
       expect(await missing()).toEqual([{ from: 96, to: 100 }]);
       expect(await store.readChildrenMissing(streamId, chain.chain)).toBe(96);
       await commit(chain, [childOf(streamId, 4)]);
-      expect(await search(96, 100, 4)).toMatchObject({
+      expect(await search(96, 100, 4, 5)).toMatchObject({
         job: { state: 'running', nextBlock: 101 },
       });
       const sought = { addresses: [address(4)], upTo: 100 };
@@ -379,6 +456,17 @@ export function testMaximumOfChildren(
       ]);
     });
 
+    test('keeps blocks before those of an earlier search, too', async () => {
+      const { one, commit, jobs } = await start();
+      await commit(one, 1, 2, 3);
+      const ancestor = one.tip();
+      await commit(one);
+      await commit(one, 4);
+      await one.rewind(ancestor);
+      await commit(one, 5);
+      expect(await jobs()).toEqual(['1 failed 102 102', '1 failed 103 103']);
+    });
+
     test('does not apply to other streams, and ends with room for more', async () => {
       const { id, second, one, commit, jobs } = await start();
       await commit(one, 1, 2, 3, 4);
@@ -391,8 +479,30 @@ export function testMaximumOfChildren(
       const [failed] = await tools.store.listJobs({ streamId: id, limit: 9 });
       await tools.store.setJobState(failed!.id, 'running', '');
       expect(await tools.store.listRunningJobs(one.chain)).toMatchObject([
-        { id: failed!.id, isForLeftOut: true },
+        { id: failed!.id, isForAll: true },
       ]);
+    });
+
+    test('has searches that wait for the children of those that were left out', async () => {
+      const { one } = await start();
+      const { store } = tools;
+      const factory = { address: address(1), event: 'E(address a)', parameter: 'a' };
+      const factories = [factory, { ...factory, address: undefined, childrenOf: 0 }];
+      const { id: streamId } = await store.createStream(
+        draft([one.chain], { options: { ...DEFAULT_OPTIONS, factories } }),
+      );
+      const children = [1, 2, 3, 4].map((n) => childOf(streamId, n));
+      await one.commit(one.next(), [], 2, [], 1, undefined, children);
+      const [{ id } = { id: '' }] = await store.listJobs({ streamId, limit: 1 });
+      await store.setJobState(id, 'running', '');
+      const search = async (block: number) => {
+        const range = { from: block, to: block, children: [] };
+        return (await store.commitSearch({ ...one.held, id, ...range }))?.job.state;
+      };
+      expect(await search(101)).toBe('running');
+      await store.extendSearch(id);
+      await one.commit(one.next(), []);
+      expect(await search(102)).toBe('done');
     });
 
     test('ends a search at the first block with a further child', async () => {

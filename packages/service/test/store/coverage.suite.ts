@@ -102,6 +102,28 @@ export function testCoverage(tools: StoreTools): void {
       expect(await coverageOf(id)).toMatchObject({ from: 102, to: 102, holes: [] });
     });
 
+    test('starts after the pause on a chain that was added during it', async () => {
+      const [one, two] = [await startChain(), await startChain()];
+      const { id } = await tools.store.createStream(draft([one.chain]));
+      await one.commit(one.next(), []);
+      await tools.store.setStreamStatus(id, 'paused', '');
+      await tools.store.updateStream(id, { chainIds: [one.chain, two.chain] });
+      for (const chain of [one, two]) await chain.commit(chain.next(), []);
+      await tools.store.setStreamStatus(id, 'active', '');
+      for (const chain of [one, two]) await chain.commit(chain.next(), []);
+      const coverage = await tools.store.readCoverage(id);
+      expect(coverage.find(({ chainId }) => chainId === one.chain)).toMatchObject({
+        from: 101,
+        to: 103,
+        holes: [{ from: 102, to: 102, reason: 'paused' }],
+      });
+      expect(coverage.find(({ chainId }) => chainId === two.chain)).toMatchObject({
+        from: 102,
+        to: 102,
+        holes: [],
+      });
+    });
+
     test('follows the chains of its stream', async () => {
       const one = await startChain();
       const two = await startChain();

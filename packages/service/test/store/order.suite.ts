@@ -70,6 +70,25 @@ export function testOrder(
       expect(await sendAll(id)).toEqual(['removed B1', "unconfirmed A1'", 'unconfirmed A2']);
     });
 
+    test('sends no suspect before an earlier delivery whose body is incomplete', async () => {
+      const { chain, id } = await start();
+      for (let n = 0; n < 2; n++) await chain.commit(chain.next(), [newMatch(id)], 1_000);
+      const [later, earlier] = await tools.deliveriesOf(id);
+      await tools.store.stopDelivery(earlier!.id);
+      for (let n = 0; n < 2; n++) {
+        expect(await claimOf(id)).toMatchObject([{ id: later!.id }]);
+        await tools.store.releaseLeases('all');
+      }
+      await execute(`update match set enrichment = '{}' where id = '${earlier!.matchId}'`);
+      await tools.store.replayDelivery(id, earlier!.id);
+      expect((await tools.deliveriesOf(id)).at(-1)?.state).toBe('enriching');
+      const claimSuspects = async (): Promise<string[]> => {
+        const suspect = await tools.store.claimSuspect({ leaseMs: 40_000, notStreams: [] });
+        return suspect === undefined ? [] : [suspect.id, ...(await claimSuspects())];
+      };
+      expect(await claimSuspects()).not.toContain(later!.id);
+    });
+
     test('continues after deliveries of a process whose clock was ahead', async () => {
       const world = await start();
       const { chain, id } = world;

@@ -24,6 +24,7 @@ export const REFRESHES: Readonly<
   changes: ['stream'],
   addresses: ['stream'],
   'first addresses': ['stream'],
+  children: ['job', 'stream'],
   coverage: ['job', 'stream'],
   jobs: ['job'],
   chains: ['block', 'reorg', 'chain'],
@@ -52,6 +53,7 @@ export const REFRESHES: Readonly<
   palette: 'shown',
   'api document': 'constant',
   'body to verify': 'constant',
+  abi: 'constant',
   contract: 'constant',
   docs: 'constant',
   'inbox request': 'constant',
@@ -66,6 +68,7 @@ const OF_STREAM: readonly string[] = [
   'changes',
   'addresses',
   'first addresses',
+  'children',
   'coverage',
 ];
 

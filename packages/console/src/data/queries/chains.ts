@@ -18,6 +18,15 @@ export const contractQuery = (chainId: string, address: string) =>
     retry: false,
   });
 
+/** Reads the ABI of a contract from the ABI source of its chain. */
+export const abiQuery = (chainId: string, address: string) =>
+  queryOptions({
+    queryKey: ['abi', chainId, address],
+    queryFn: ({ signal }) => sluice.getContractAbi(chainId, address, { signal }),
+    staleTime: Infinity,
+    retry: false,
+  });
+
 /** Reads the address that an ENS name currently resolves to. */
 export const nameQuery = (name: string) =>
   queryOptions({

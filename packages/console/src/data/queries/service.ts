@@ -23,6 +23,7 @@ export const queryKeys = {
   delivery: (id: string) => ['delivery', id],
   stream: (id: string) => ['stream', id],
   addresses: (id: string) => ['addresses', id],
+  children: (id: string) => ['children', id],
   coverage: (id: string) => ['coverage', id],
   jobs: ['jobs'],
   inboxes: ['inboxes'],

@@ -1,6 +1,6 @@
 import { PAGE_LIMIT } from '@sluice/kit/contract';
 import type { Networks, NetworkType } from '@sluice/kit';
-import type { ActivityQuery, StreamSummary } from '@sluice/kit/sluice';
+import type { ActivityQuery, ChildQuery, StreamSummary } from '@sluice/kit/sluice';
 import { infiniteQueryOptions, queryOptions, type QueryClient } from '@tanstack/react-query';
 import { START_BACKFILL } from '../../families/data.ts';
 import { createBatch } from './batch.ts';
@@ -41,6 +41,18 @@ export const addressesQuery = (id: string, find: string) =>
         { limit: PAGE_LIMIT, cursor: pageParam, ...(find !== '' && { find }) },
         { signal },
       ),
+    // Shows the previous rows of this stream while a new search loads.
+    placeholderData: (before, asked) => (asked?.queryKey[1] === id ? before : undefined),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.cursor,
+  });
+
+/** Reads the children of the factories of a stream. */
+export const childrenQuery = (id: string, filter: Pick<ChildQuery, 'chain' | 'entry' | 'find'>) =>
+  infiniteQueryOptions({
+    queryKey: [...queryKeys.children(id), filter],
+    queryFn: ({ pageParam, signal }) =>
+      sluice.listChildren(id, { ...filter, limit: PAGE_LIMIT, cursor: pageParam }, { signal }),
     // Shows the previous rows of this stream while a new search loads.
     placeholderData: (before, asked) => (asked?.queryKey[1] === id ? before : undefined),
     initialPageParam: undefined as string | undefined,

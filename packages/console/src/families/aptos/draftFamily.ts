@@ -11,6 +11,8 @@ export const APTOS_DRAFTS: DraftFamily = {
   toDraft: (stream) => toAptosDraft(stream as AptosStream),
   findProblems: findAptosProblems,
   selects: ({ functions, moveEvents }) => `${functions}${moveEvents}`.trim() !== '',
+  needsAddresses: () => true,
+  findsAddresses: () => false,
   withoutBroken: (draft) => draft,
   countsApart: ({ moveEvents }) => separatelyCountedPaths(moveEvents),
   // Blocks are always final.

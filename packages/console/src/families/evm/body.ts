@@ -1,6 +1,6 @@
 /** Decodes the records of an EVM webhook for display. */
 import { decodeLogs, type DecodedValue, type WebhookLog } from '@sluice/kit';
-import { KNOWN_EVENTS, toNativeTransfer } from '@sluice/kit/contract';
+import { KNOWN_EVENTS, type ReadCondition, toNativeTransfer } from '@sluice/kit/contract';
 import {
   amountOf,
   type DecodedField,
@@ -11,7 +11,9 @@ import {
   listOf,
   textOf,
 } from '../../body/decodedRecord.ts';
+import type { MatchedAddress } from '../../body/matchedAddress.ts';
 import { formatAmount } from '../../ui/text/format.ts';
+import { describeCondition, formatInUnit, nameOfFunction } from './readWords.ts';
 
 /**
  * Returns a function that decodes a single log of the body; null if the body has no list of logs.
@@ -27,6 +29,17 @@ export function createLogReader(body: unknown): ((log: Json) => DecodedRecord) |
 
 /** Converts the timestamp of a block, in seconds. */
 export const toEvmMs = (timestamp: number): number => timestamp * 1000;
+
+/** Returns the matched addresses in a body; empty if the stream does not include them. */
+export const readMatched = (body: Json): MatchedAddress[] =>
+  listOf(body['matched']).map(({ address, label, factory, rules }) => ({
+    address: typeof address === 'string' ? address : null,
+    label: typeof label === 'string' ? label : null,
+    factory: typeof factory === 'number' ? factory : null,
+    rules: listOf(rules).flatMap(({ field, index }) =>
+      typeof field === 'string' ? [{ field, index: typeof index === 'number' ? index : null }] : [],
+    ),
+  }));
 
 export function decodeEvmRecords(body: Json): DecodedRecord[] {
   const tokens = tokenRecords(body);
@@ -72,6 +85,7 @@ export function decodeEvmRecords(body: Json): DecodedRecord[] {
     });
   }
   for (const call of listOf(body['calls'])) records.push(toCallRecord(call));
+  for (const read of listOf(body['reads'])) records.push(toReadRecord(read));
   for (const { address, balance } of listOf(body['nativeBalances'])) {
     records.push({
       title: 'Native balance',
@@ -107,6 +121,54 @@ function toCallRecord(call: Json): DecodedRecord {
     unknown: call['arguments'] === null,
   };
 }
+
+function toReadRecord(read: Json): DecodedRecord {
+  const { balance, output, decimals } = read;
+  const valueOf = (name: 'before' | 'after'): DecodedField => {
+    const given = read[name];
+    if (!isObject(given)) return createField(name, 'none');
+    const amount = formatInUnit(given['value'], typeof decimals === 'number' ? decimals : null);
+    const unit = balance === 'native' ? ' native' : '';
+    return createField(
+      name,
+      given['value'],
+      [
+        ...(amount === null ? [] : [`${amount}${unit}`]),
+        `in block ${formatInUnit(given['block'], 0) ?? textOf(given['block'])}`,
+      ].join(' '),
+    );
+  };
+  const called = textOf(read['function']);
+  const values = Array.isArray(read['arguments']) ? (read['arguments'] as unknown[]) : [];
+  return {
+    title:
+      balance === undefined
+        ? nameOfFunction(called)
+        : balance === 'native'
+          ? 'Native balance'
+          : 'Token balance',
+    about: isCondition(read['when']) ? describeCondition(read['when']) : '',
+    fields: [
+      createField('contract', read['contract']),
+      createField('token', balance === 'native' ? undefined : balance),
+      createField('account', read['of']),
+      ...values.map((value, n) => createField(`argument ${n + 1}`, value)),
+      createField('output', output),
+      valueOf('before'),
+      valueOf('after'),
+    ],
+    place: '',
+    txHash: '',
+    unknown: false,
+  };
+}
+
+/** Returns whether a value of an untrusted body is the condition of a read. */
+const isCondition = (value: unknown): value is ReadCondition =>
+  value === 'changes' ||
+  (isObject(value) &&
+    (typeof value['every'] === 'number' ||
+      ['below', 'above', 'crosses'].some((name) => typeof value[name] === 'string')));
 
 const TRIGGER = 'trigger ';
 

@@ -46,7 +46,10 @@ export interface FilterRule {
   filterJson: string | null;
 }
 
-/** A rule for an event: its canonical signature, or the hash if the signature is unknown. */
+/**
+ * A rule for an event: its canonical signature, or the hash if the signature is unknown. An event can
+ * have several rules, of which one must hold.
+ */
 export type EventRule = FilterRule;
 
 /** A rule for a function: its signature, selector or `*`. */
@@ -81,7 +84,44 @@ export interface BalanceDraft {
   selectors: string[];
 }
 
+/** A factory as typed in the form: a contract whose logs name the contracts that it creates. */
+export interface FactoryDraft {
+  /** Address of the factory; unused with `childrenOf`. */
+  address: string;
+  /** Position of the earlier factory whose children are factories; null for `address`. */
+  childrenOf: number | null;
+  /** Signature with the names of its parameters, or a name or signature in the ABI. */
+  event: string;
+  /** Name of the parameter with the child's address; `pool.token` for one inside a tuple. */
+  parameter: string;
+  /** First block whose children are watched; empty for new children only. */
+  from: string;
+}
+
+export type ConditionKind = 'changes' | 'blocks' | 'seconds' | 'below' | 'above' | 'crosses';
+
+/** A value on chain as typed in the form. */
+export interface ReadDraft {
+  source: 'function' | 'native' | 'token';
+  /** The contract of the function, or the token. */
+  contract: string;
+  /** Signature with outputs, or a name or signature in the ABI. */
+  function: string;
+  /** Arguments, one for each parameter. Arrays and structs are JSON arrays. */
+  arguments: string[];
+  /** Name or position of an output; empty for the only one, or all of them. */
+  output: string;
+  /** Accounts of the balance, one per line; empty for the addresses of the stream. */
+  of: string;
+  /** Decimals of the threshold's unit; empty for those of the value. */
+  decimals: string;
+  /** `limit` is the interval or the threshold; unused with `changes`. */
+  when: { kind: ConditionKind; limit: string };
+}
+
 export interface EvmDraft {
+  factories: FactoryDraft[];
+  reads: ReadDraft[];
   abi: AbiItem[];
   rules: EventRule[];
   /** Functions as signatures or selectors, one per line. */
@@ -94,6 +134,8 @@ export interface EvmDraft {
 }
 
 export const NEW_EVM_DRAFT: EvmDraft = {
+  factories: [],
+  reads: [],
   abi: [],
   rules: [],
   calledFunctions: '',
@@ -116,6 +158,10 @@ export const selectsFunctions = ({
 export const ERC20_TRANSFER =
   'event Transfer(address indexed from, address indexed to, uint256 value)';
 
+/** Swap event of a Uniswap v3 pool. */
+export const UNISWAP_V3_SWAP =
+  'event Swap(address indexed sender, address indexed recipient, int256 amount0, int256 amount1, uint160 sqrtPriceX96, uint128 liquidity, int24 tick)';
+
 /** Common events, with the ABI that decodes them. */
 export const TEMPLATES: readonly { name: string; abi: string }[] = [
   {
@@ -132,7 +178,7 @@ export const TEMPLATES: readonly { name: string; abi: string }[] = [
   },
   {
     name: 'Uniswap v3 swap',
-    abi: 'event Swap(address indexed sender, address indexed recipient, int256 amount0, int256 amount1, uint160 sqrtPriceX96, uint128 liquidity, int24 tick)',
+    abi: UNISWAP_V3_SWAP,
   },
 ];
 

@@ -2,6 +2,8 @@ import type { Stream } from '@sluice/kit';
 import { isConfirmedAtOnce, parseConfirmations } from '@sluice/kit/contract';
 import type { DraftFamily } from '../draftFamily.ts';
 import { inputsOfCall, inputsOfEvent, selectsFunctions, withEvents, withRule } from './draft.ts';
+import { readProblems } from './routes/reads.ts';
+import { validFactories } from './routes/factories.ts';
 import { findEvmExample } from './examples.ts';
 import { toEvmDraft, toEvmFields } from './fields.ts';
 import { findEvmProblems, validConditions } from './problems.ts';
@@ -11,8 +13,14 @@ export const EVM_DRAFTS: DraftFamily = {
   toDraft: (stream) => toEvmDraft(stream as Stream),
   findProblems: findEvmProblems,
   selects: (draft) => draft.rules.length > 0 || selectsFunctions(draft),
+  needsAddresses: ({ factories, reads }) =>
+    factories.length === 0 &&
+    (reads.length === 0 || reads.some(({ source, of }) => source !== 'function' && of === '')),
+  findsAddresses: (draft) => draft.factories.length > 0,
   withoutBroken: (draft) => ({
     ...draft,
+    factories: validFactories(draft),
+    reads: draft.reads.filter((read) => Object.keys(readProblems(read, draft.abi)).length === 0),
     rules: draft.rules.map((rule) => ({
       ...rule,
       conditions: validConditions(rule, inputsOfEvent(draft.abi, rule.signature)),

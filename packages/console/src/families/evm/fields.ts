@@ -11,6 +11,8 @@ import {
   isEvent,
 } from './draft.ts';
 import { filterProblem } from './problems.ts';
+import { fromFactory, toFactory } from './routes/factories.ts';
+import { fromRead, toRead } from './routes/reads.ts';
 import { fromTrigger, toTrigger } from './routes/triggers.ts';
 
 /**
@@ -30,9 +32,14 @@ const toFilter = ({ conditions, filterJson }: FilterRule): Record<string, unknow
 };
 
 export function toEvmFields(draft: StreamDraft): Partial<StreamFields> {
+  const signatures = [...new Set(draft.rules.map(({ signature }) => signature))];
   const filtered = draft.rules.flatMap((rule): AdvancedOption[] => {
+    const { signature: topic0 } = rule;
     const filter = toFilter(rule);
-    return filter === undefined ? [] : [{ topic0: rule.signature, filter }];
+    if (filter !== undefined) return [{ topic0, filter }];
+    // Next to other rules of the event, one without conditions takes every log.
+    const isAlone = draft.rules.every((each) => each === rule || each.signature !== topic0);
+    return isAlone ? [] : [{ topic0 }];
   });
   const called = draft.callRules.map((rule): AdvancedOption => {
     const { signature, transactionStatus } = rule;
@@ -45,7 +52,9 @@ export function toEvmFields(draft: StreamDraft): Partial<StreamFields> {
   });
   return {
     chainIds: draft.chains,
-    topic0: draft.rules.map(({ signature }) => signature),
+    factories: draft.factories.map(toFactory),
+    reads: draft.reads.map((read) => toRead(read, draft.abi)),
+    topic0: signatures,
     abi: draft.abi,
     functions: linesOf(draft.calledFunctions),
     advancedOptions: [...filtered, ...called],
@@ -67,16 +76,21 @@ export function toEvmDraft(stream: Stream): EvmDraft & Pick<StreamDraft, 'chains
     const parsed = parseEventSignature(text);
     return parsed?.signature ?? named.get(parsed?.topic0) ?? text;
   };
-  const filters = new Map(
-    (stream.advancedOptions ?? []).flatMap(({ topic0, filter }) =>
-      topic0 === undefined ? [] : [[canonical(topic0), filter] as const],
-    ),
+  const options = (stream.advancedOptions ?? []).flatMap(({ topic0, filter }) =>
+    topic0 === undefined ? [] : [{ signature: canonical(topic0), filter }],
   );
+  const filters = Map.groupBy(options, ({ signature }) => signature);
   return {
     chains: stream.chainIds,
+    factories: (stream.factories ?? []).map(fromFactory),
+    reads: (stream.reads ?? []).map(fromRead),
     abi,
-    rules: [...new Set([...(stream.topic0 ?? []).map(canonical), ...filters.keys()])].map(
-      (signature) => ({ signature, ...fromFilter(filters.get(signature)) }),
+    rules: [...new Set([...(stream.topic0 ?? []).map(canonical), ...filters.keys()])].flatMap(
+      (signature) =>
+        (filters.get(signature) ?? [{ filter: undefined }]).map(({ filter }) => ({
+          signature,
+          ...fromFilter(filter),
+        })),
     ),
     calledFunctions: (stream.functions ?? []).join('\n'),
     callRules: (stream.advancedOptions ?? []).flatMap(

@@ -21,12 +21,15 @@ import {
   inputsOfEvent,
   selectsFunctions,
 } from './draft.ts';
+import { readProblems } from './routes/reads.ts';
+import { factoryProblems } from './routes/factories.ts';
 import {
   balanceProblem,
   toTriggerSentence,
   triggerProblems,
   type TriggerField,
 } from './routes/triggers.ts';
+import { valueProblem } from './values.ts';
 
 /** Checks only that a filter is a JSON object. The service checks its operators and parameters. */
 export function filterProblem(text: string): LineProblem | undefined {
@@ -37,33 +40,12 @@ export function filterProblem(text: string): LineProblem | undefined {
         problemAt(text, 0, 'The filter must be a JSON object, such as {"gt": ["value", "1000"]}.'));
 }
 
-/** Syntax of values by Solidity type. Values of other types can be any text. */
-const VALUES: readonly { type: RegExp; form: RegExp; words: string }[] = [
-  {
-    type: /^u?int\d*$/,
-    form: /^(-?\d+|0x[0-9a-f]+)$/i,
-    words: 'Enter a whole number. Amounts are in the smallest unit.',
-  },
-  {
-    type: /^address$/,
-    form: /^0x[0-9a-f]{40}$/i,
-    words: 'Enter an address: 0x and 40 hex digits.',
-  },
-  { type: /^bool$/, form: /^(true|false)$/, words: 'Enter true or false.' },
-  {
-    type: /^bytes\d*$/,
-    form: /^0x([0-9a-f]{2})*$/i,
-    words: 'Enter 0x and an even number of hex digits.',
-  },
-];
-
 /** Returns the problem of a condition's value; undefined if the value is valid or empty. */
 export function conditionProblem({ name, value }: Condition, inputs: Inputs): string | undefined {
   const text = value.trim();
   const type =
     name === EMITTER ? 'address' : (inputs.find((input) => input.name === name)?.type ?? '');
-  const kind = VALUES.find((each) => each.type.test(type));
-  return text === '' || kind === undefined || kind.form.test(text) ? undefined : kind.words;
+  return text === '' ? undefined : valueProblem(type, text);
 }
 
 /**
@@ -111,6 +93,19 @@ export function findEvmProblems(draft: StreamDraft): DraftProblems {
   if (draft.allAddresses && draft.rules.length === 0 && !selectsFunctions(draft)) {
     problems.rules =
       'Choose an event or a function. Otherwise, the stream would match the entire chain.';
+  }
+  const factory = draft.factories.findIndex(
+    (each) => Object.keys(factoryProblems(each, draft.abi)).length > 0,
+  );
+  if (draft.allAddresses && draft.factories.length > 0) {
+    problems.factories = 'Remove the factories: a stream of all addresses matches children, too.';
+  } else if (factory !== -1) {
+    const [first] = Object.values(factoryProblems(draft.factories[factory]!, draft.abi));
+    problems.factories = `Factory ${factory + 1}: ${first}`;
+  }
+  for (const [index, read] of draft.reads.entries()) {
+    const [first] = Object.values(readProblems(read, draft.abi));
+    if (first !== undefined) problems.reads ??= `Value ${index + 1}: ${first}`;
   }
   const [badFunction] = functionProblems(draft.calledFunctions);
   const called =

@@ -5,4 +5,7 @@ export const EVM_RECIPE_IDS = [
   'events',
   'failed',
   'mints',
+  'pools',
+  'balance',
+  'value',
 ] as const;

@@ -1,9 +1,13 @@
 import type { Recipe } from '../../routes/newStream/recipe.ts';
 import type { StreamDraft } from '../../routes/streamForm/draft/draft.ts';
-import { ERC20_TRANSFER, withEvents, withRule, type Condition } from './draft.ts';
+import { ERC20_TRANSFER, UNISWAP_V3_SWAP, withEvents, withRule, type Condition } from './draft.ts';
 import { parseEvents } from './routes/abiText.ts';
+import { NEW_FACTORY } from './routes/factories.ts';
+import { NEW_READ } from './routes/reads.ts';
 
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
+const POOL_CREATED =
+  'PoolCreated(address indexed token0, address indexed token1, uint24 indexed fee, int24 tickSpacing, address pool)';
 const ERC1155_SINGLE =
   'event TransferSingle(address indexed operator, address indexed from, address indexed to, uint256 id, uint256 value)';
 const ERC1155_BATCH =
@@ -88,5 +92,43 @@ export const EVM_RECIPES: readonly Recipe[] = [
         operator: 'eq',
         value: ZERO_ADDRESS,
       }),
+  },
+  {
+    id: 'pools',
+    title: 'Pools of a factory',
+    text: 'Enter the address of a factory, such as that of Uniswap v3. Watches the swaps in each pool that it creates.',
+    family: 'evm',
+    toFill: ['factory'],
+    name: () => 'Pools',
+    fill: (draft) => ({
+      ...withEvents(draft, parseEvents(UNISWAP_V3_SWAP).items),
+      factories: [{ ...NEW_FACTORY, event: POOL_CREATED, parameter: 'pool' }],
+    }),
+  },
+  {
+    id: 'balance',
+    title: 'Balance below a threshold',
+    text: 'Paste the addresses of accounts and enter an amount. Sends a webhook when a native balance falls below it.',
+    family: 'evm',
+    toFill: ['addresses', 'threshold'],
+    name: (subject = '') => `Balance ${subject}`.trimEnd(),
+    fill: (draft) => ({
+      ...draft,
+      includeContractLogs: false,
+      reads: [{ ...NEW_READ, source: 'native', when: { kind: 'below', limit: '' } }],
+    }),
+  },
+  {
+    id: 'value',
+    title: 'Value changes',
+    text: 'Enter the address of a contract, and one of its view functions. Sends a webhook when the result changes.',
+    family: 'evm',
+    toFill: ['contract'],
+    name: () => 'Value changes',
+    fill: (draft) => ({
+      ...draft,
+      includeContractLogs: false,
+      reads: [{ ...NEW_READ, function: 'totalSupply() returns (uint256)' }],
+    }),
   },
 ];

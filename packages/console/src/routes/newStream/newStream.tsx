@@ -273,10 +273,16 @@ function NewStreamForm({
 
 /**
  * Returns the problems to show before the first attempt to create the stream. Omits problems of
- * empty fields, of rules and of addresses.
+ * empty fields, rules, addresses, factories and values on chain.
  */
 function quiet(
-  { rules: _rules, addresses: _addresses, ...problems }: ReturnType<typeof draftProblems>,
+  {
+    rules: _rules,
+    addresses: _addresses,
+    factories: _factories,
+    reads: _reads,
+    ...problems
+  }: ReturnType<typeof draftProblems>,
   draft: StreamDraft,
 ): ReturnType<typeof draftProblems> {
   const isShown = ([field]: [string, string]): boolean =>

@@ -3,7 +3,7 @@ import type { RecipeId } from '../../families/recipeIds.ts';
 import type { StreamDraft } from '../streamForm/draft/draft.ts';
 
 /** A field that a recipe leaves to the user, named as in the form's `data-field` attributes. */
-export type FieldToFill = 'addresses' | 'amount' | 'events';
+export type FieldToFill = 'addresses' | 'amount' | 'events' | 'factory' | 'contract' | 'threshold';
 
 export interface Recipe {
   id: RecipeId;

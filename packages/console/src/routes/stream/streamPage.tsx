@@ -21,6 +21,9 @@ import { nameOfStream } from '../../words/names.ts';
 const AddressesTab = lazy(async () => ({
   default: (await import('./addresses/addressesTab.tsx')).AddressesTab,
 }));
+const ChildrenTab = lazy(async () => ({
+  default: (await import('./addresses/childrenTab.tsx')).ChildrenTab,
+}));
 const RulesTab = lazy(async () => ({
   default: (await import('./settings/rulesTab.tsx')).RulesTab,
 }));
@@ -72,6 +75,7 @@ export function StreamPage() {
 const TAB_WORDS: Record<StreamTab, string> = {
   deliveries: 'Deliveries',
   addresses: 'Addresses',
+  children: 'Children',
   rules: 'Rules',
   metrics: 'Metrics',
   coverage: 'Coverage',
@@ -84,9 +88,13 @@ function StreamTabs({ row }: { row: FleetStream }) {
   const tab = search.tab ?? 'deliveries';
   const name = nameOfStream(row.stream);
   useNamePage(tab === 'deliveries' ? name : `${TAB_WORDS[tab]} · ${name}`);
+  // Only factories have children.
+  const shown = STREAM_TABS.filter(
+    (each) => each !== 'children' || each === tab || row.stream.amountOfFactories > 0,
+  );
   const tabs = useChosenTab<HTMLElement>(tab);
   const step = (by: 1 | -1): boolean => {
-    const next = STREAM_TABS[STREAM_TABS.indexOf(tab) + by];
+    const next = shown[shown.indexOf(tab) + by];
     if (next === undefined || search.sel !== undefined) return false;
     void navigate({ search: { tab: next } });
     return true;
@@ -100,7 +108,7 @@ function StreamTabs({ row }: { row: FleetStream }) {
         aria-label="Stream"
         className="flex shrink-0 gap-1 overflow-x-auto border-b border-line px-3"
       >
-        {STREAM_TABS.map((each) => (
+        {shown.map((each) => (
           <Link
             key={each}
             from="/streams/$streamId"
@@ -146,6 +154,8 @@ function Tab({ tab, stream }: { tab: StreamTab; stream: StreamSummary }) {
       );
     case 'addresses':
       return <AddressesTab stream={stream} />;
+    case 'children':
+      return <ChildrenTab stream={stream} />;
     case 'rules':
       return <RulesTab stream={stream} />;
     case 'metrics':

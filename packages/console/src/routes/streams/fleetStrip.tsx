@@ -122,7 +122,6 @@ export function FleetStrip({
   const delivered = sum(streams?.map(({ delivered24h }) => delivered24h) ?? []);
   const redelivered = sum(streams?.map(({ redelivered24h }) => redelivered24h) ?? []);
   const failed = sum(streams?.map(({ failedAttempts24h }) => failedAttempts24h) ?? []);
-  const queue = sum(streams?.map((stream) => stream.queue) ?? []);
   const p95 = useP95();
   const isLong = chains !== undefined && chains.length > SHOWN_CHAINS;
   const shown = isLong ? byTrouble(chains).slice(0, SHOWN_CHAINS - 1) : chains;
@@ -149,7 +148,6 @@ export function FleetStrip({
           <span className={failed > 0 ? 'text-bad' : undefined}>{number(failed)}</span>
         </Figure>
         <Figure label="p95">{p95}</Figure>
-        <Figure label="Queue">{number(queue)}</Figure>
       </dl>
       <ul className="flex min-h-15.5 flex-wrap gap-x-8 max-sm:min-h-8 max-sm:flex-col">
         {shown?.map((chain) => (

@@ -6,7 +6,8 @@ import { STREAM_SORTS, type StreamsSearch } from '../../data/search.ts';
 import { Button, buttonClass, Keycap } from '../../ui/button.tsx';
 import { Select } from '../../ui/form/field.tsx';
 import { SearchField } from '../../ui/form/searchField.tsx';
-import { hasProblem, STREAM_FILTERS } from './streamFilter.ts';
+import { STREAM_FILTERS } from './streamFilter.ts';
+import { hasProblem } from './streamOrder.ts';
 
 export type StreamsSearchChange = { [K in keyof StreamsSearch]: string | undefined };
 
@@ -56,7 +57,7 @@ export function StreamBar({
         value={sort ?? ''}
         onChange={(event) => onSearch({ sort: event.target.value })}
       >
-        <option value="">Newest stream</option>
+        <option value="">Problems, newest</option>
         {STREAM_SORTS.map(({ value, label }) => (
           <option key={value} value={value}>
             {label}

@@ -1,10 +1,8 @@
 /** Filters, searches and sorts the streams of the overview. */
-import { isFailing, type FleetStream } from '../../data/fleet.ts';
+import type { FleetStream } from '../../data/fleet.ts';
 import type { StreamsSearch } from '../../data/search.ts';
 import type { WatchedChain } from '../../chains/timeline.ts';
-import { sortStreams } from './streamOrder.ts';
-
-export const hasProblem = (row: FleetStream): boolean => isFailing(row) || row.down.length > 0;
+import { hasProblem, sortStreams } from './streamOrder.ts';
 
 export const STREAM_FILTERS: {
   show: StreamsSearch['show'];

@@ -26,8 +26,17 @@ const COMPARES: Record<NonNullable<StreamsSearch['sort']>, Compare> = {
   failures: (a, b) => b.stream.failedAttempts24h - a.stream.failedAttempts24h || byName(a, b),
 };
 
-/** @param sort undefined keeps the given order, which is newest stream first. */
+/** Returns whether a stream fails to deliver or one of its chains is down. */
+export const hasProblem = ({ isFailing, down }: FleetStream): boolean =>
+  isFailing || down.length > 0;
+
+const byProblem: Compare = (a, b) => Number(hasProblem(b)) - Number(hasProblem(a));
+
+/**
+ * @param sort undefined puts streams with a problem first, and keeps the given order otherwise, which
+ *   is newest stream first.
+ */
 export const sortStreams = (
   rows: readonly FleetStream[],
   sort: StreamsSearch['sort'],
-): readonly FleetStream[] => (sort === undefined ? rows : rows.toSorted(COMPARES[sort]));
+): readonly FleetStream[] => rows.toSorted(sort === undefined ? byProblem : COMPARES[sort]);

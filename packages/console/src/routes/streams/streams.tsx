@@ -15,6 +15,7 @@ import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { nameOfStream } from '../../words/names.ts';
 import { ReplayDialog } from '../replays/new/replayDialog.tsx';
 import { FleetStrip } from './fleetStrip.tsx';
+import { HealthLine } from './healthLine.tsx';
 import { focusedPauseButton, useStreamActions } from './streamActions.tsx';
 import { StreamBar, type StreamsSearchChange } from './streamBar.tsx';
 import { findStreams } from './streamFilter.ts';
@@ -138,6 +139,7 @@ export function StreamsPage() {
           stale={streams.data !== undefined}
         />
       )}
+      <HealthLine fleet={chains.data && fleet} chains={byChain} />
       <FleetStrip streams={streams.data} chains={chains.data} />
       <StreamBar
         fleet={fleet}

@@ -69,6 +69,8 @@ const streamSummary = shape(
     amountOfAddresses: count,
     amountOfChildren: count.describe('Number of children of its factories, on all chains'),
     topic0: texts,
+    amountOfFactories: count.describe('Entries of `factories`.'),
+    amountOfReads: count.describe('Entries of `reads`.'),
     createdAt: unixMs,
     queue: count.describe('Deliveries waiting to be sent or retried.'),
     delivered24h: count.describe('Deliveries that got their first 2xx in the last 24 hours.'),

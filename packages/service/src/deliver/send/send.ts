@@ -33,7 +33,7 @@ export interface SendRequest extends Pick<OutgoingWebhook, 'url' | 'body'> {
   recordsCharged: number;
 }
 
-/** What the headers of a webhook are made of. */
+/** A webhook, as far as its headers depend on it. */
 export type SignedWebhook = Omit<SendRequest, 'url' | 'oauth2' | 'timeoutMs'>;
 
 export interface Sender {

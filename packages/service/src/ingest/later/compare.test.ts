@@ -59,6 +59,7 @@ const matchAll = (streamId: string, { logs }: EvmBlock): NewMatch[] =>
             { tag: 'tag' },
             {
               txs: [],
+              txsInternal: [],
               logs: logs.map(({ topics: [topic0 = null], ...log }) => ({
                 ...log,
                 topic0,

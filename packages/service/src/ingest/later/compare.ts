@@ -126,9 +126,7 @@ export function createComparing<Block extends BlockHeader & MaybeUnverified>({
       decodeIds(uncertain.records) ??
       new Set([...existing.values()].flatMap((of) => [...idsOf(of)]));
     const appeared = minus(now, before);
-    // A node that lacks parts does not show that a record is gone.
-    const lacksParts =
-      block.unverified?.isUncertain && block.unverified.codes.some(records.isMissing);
+    const lacksParts = records.lacksParts(block, uncertain.needs);
     const vanished = lacksParts ? new Set<string>() : minus(before, now);
 
     const matches: NewMatch[] = [];

@@ -125,6 +125,60 @@ describe('records that a node lacked', () => {
   });
 });
 
+describe('records of a trace that a node could not read', () => {
+  /** A payment and a call inside a transaction to the watched address. */
+  const withCall = () => ({
+    from: OTHER as `0x${string}`,
+    to: WATCHED as `0x${string}`,
+    calls: [{ from: WATCHED, to: WATCHED, value: 9n, input: '0x12345678' } as const],
+  });
+  /** Returns the number of transactions, internal transactions and calls of each webhook. */
+  const sent = ({ sink }: IngestWorld): string[] =>
+    sink.requests
+      .map((request) => JSON.parse(request.body) as EvmWebhook)
+      .filter(({ streamId }) => streamId !== '')
+      .map(
+        ({ confirmed, txs, txsInternal, calls = [] }) =>
+          `${confirmed ? 'confirmed' : 'unconfirmed'} ${txs.length} ${txsInternal.length} ${calls
+            .map(({ traceAddress }) => `[${traceAddress.join()}]`)
+            .join('')}`,
+      );
+  const FIRST = '2 1 [][0][]';
+  const LATE = '0 1 [0]';
+
+  test.for([
+    ['are sent once in both phases if it failed for a while', { code: -32603 }, true],
+    ['are not read again if it is unable to trace them', { code: -32000 }, false],
+  ] as const)('%s', TIMEOUT, async ([, error, isReadAgain], { world }) => {
+    const streamId = await world.startWatching(LATER);
+    const client = createClient({ apiKey: API_KEY, baseUrl: world.service.url });
+    await client.streams.update(streamId, {
+      functions: ['*'],
+      includeInternalTxs: true,
+      includeInternalCalls: true,
+    });
+    const readCodes = async () =>
+      (await world.sluice.getCoverage(streamId))[0]!.unverified.flatMap(({ codes }) => codes);
+    world.chain.trouble({ kind: 'missingTrace' });
+    world.chain.trouble({ kind: 'error', ...error, methods: ['debug_traceTransaction'] });
+    world.chain.mine({ transactions: [withCall(), withCall()] });
+    await world.until('the block is delivered', async () => sent(world).length === 1);
+    expect(sent(world)).toEqual([`unconfirmed ${FIRST}`]);
+    expect(await readCodes()).toEqual(['traces']);
+    expect(await countUncertain(world)).toBe(isReadAgain ? 1 : 0);
+    if (!isReadAgain) return;
+    world.chain.heal();
+    await world.until('the call appears', async () => sent(world).length === 2);
+    expect(await countUncertain(world)).toBe(0);
+    expect(await readCodes()).toEqual([]);
+    world.chain.mineMany(CONFIRMATIONS);
+    await world.until('both are confirmed', async () => sent(world).length === 4);
+    expect(sent(world).toSorted()).toEqual(
+      [FIRST, LATE].flatMap((each) => [`confirmed ${each}`, `unconfirmed ${each}`]).toSorted(),
+    );
+  });
+});
+
 test(
   'a node that lacks records of many blocks costs none, whether another node is there or not',
   TIMEOUT,

@@ -95,11 +95,12 @@ export function createRereading<Block extends BlockHeader & MaybeUnverified>({
       return;
     }
     const dueInMs = isDone ? undefined : nextInMs(uncertain);
-    const committed = await matcher.addLateChildren(chain, changes.children, () =>
+    const committed = await matcher.addLateChildren(chain, changes.children, (matchedUpTo) =>
       store.commitReading({
         block: uncertain,
         epoch,
         ...changes,
+        matchedUpTo,
         unverified,
         heights: confirmedHeights(),
         next: dueInMs === undefined ? undefined : { records, dueInMs },

@@ -129,6 +129,18 @@ describe('pace', () => {
     expect(started).toHaveLength(18);
   });
 
+  test('runs slow requests one by one, however few requests a node allows', async () => {
+    const pace = createPace('node');
+    for (let n = 0; n < 4; n++) {
+      await expect(pace.run(limited(0))).rejects.toThrow('too many');
+      await vi.advanceTimersByTimeAsync(1_001);
+    }
+    let done = 0;
+    for (let n = 0; n < 2; n++) void pace.run(async () => void done++, 'slow');
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(done).toBe(2);
+  });
+
   test('slows down once for a burst of rate limits', async () => {
     const pace = createPace('node');
     const burst = await Promise.allSettled(Array.from({ length: 8 }, () => pace.run(limited(0))));

@@ -7,6 +7,8 @@ import { createAddressChanges } from './addressChanges.ts';
 import { packAddresses, unpackAddresses } from './packedAddresses.ts';
 import { openSqliteStore } from '../engine/sqlite/sqlite.ts';
 import type { Store } from '../store.ts';
+import { DEFAULT_APTOS_OPTIONS } from '../streams/contract.ts';
+import { plain } from '../../../test/store/plain.ts';
 import { KEY_ID, address, draft } from '../../../test/store/storeTools.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-additions-'));
@@ -54,6 +56,24 @@ test('waiting additions to any streams share a transaction', async () => {
   for (const id of streams) expect(await rowsOf(id)).toHaveLength(16);
 });
 
+test('addresses of Aptos share a transaction, too', async () => {
+  const { id } = await store.createStream(
+    plain({
+      ...draft(['aptos:mainnet']),
+      family: 'aptos' as const,
+      options: DEFAULT_APTOS_OPTIONS,
+    }),
+  );
+  const changes = createAddressChanges(store);
+  const addresses = Array.from({ length: 3 }, (_, n) => `0x${String(n + 1).padStart(64, '0')}`);
+  await Promise.all(
+    addresses.map((each) =>
+      changes.add(id, { addresses: packAddresses([each], 32), labels: new Map(), keyId: KEY_ID }),
+    ),
+  );
+  expect((await rowsOf(id)).map((row) => row.address)).toEqual(addresses);
+});
+
 test('other writers run between shared transactions', async () => {
   const id = await createStream();
   const begun: number[] = [];
@@ -86,7 +106,7 @@ test('a failed or rejected addition does not affect the others', async () => {
 test('property: concurrent additions have the same effect as sequential ones, even if some fail', async () => {
   const addition = fc.record({
     n: fc.integer({ min: 1, max: 6 }),
-    label: fc.option(fc.constantFrom('one', 'two'), { nil: undefined }),
+    label: fc.option(fc.constantFrom('one', 'two', ''), { nil: undefined }),
     keyId: fc.constantFrom(KEY_ID, 'other'),
   });
   await fc.assert(

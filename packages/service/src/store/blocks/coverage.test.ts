@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { toCoverage } from './coverage.ts';
+import { toCoverage, withoutLateChildren } from './coverage.ts';
 
 const nothing = { holes: [], backfilled: [], unverified: [], searched: [] };
 const paused = (from: number, to: number) => ({ from, to, reason: 'paused' as const });
@@ -59,6 +59,27 @@ describe('the coverage of a stream', () => {
         backfilled: [{ from: 10, to: 20 }],
       }),
     ).toMatchObject({ from: 10, to: 200, holes: [{ from: 21, to: 99, reason: 'before' }] });
+  });
+
+  test('without late children is a hole where blocks were matched before they were found', () => {
+    const late = (from: number, to: number) => ({ from, to, reason: 'children' as const });
+    const holes = [
+      { ...late(5, 50), at: 20 },
+      { ...paused(30, 31), at: 10 },
+    ];
+    const backfills = [
+      { from: 0, to: 9, at: 10 },
+      { from: 40, to: 60, at: 30 },
+    ];
+    expect(withoutLateChildren({ from: 25, to: 99 }, holes, backfills)).toEqual({
+      holes: [paused(30, 31), late(5, 9), late(25, 29), late(32, 50)],
+      backfilled: [
+        { from: 0, to: 4 },
+        { from: 40, to: 60 },
+      ],
+    });
+    const all = { ...nothing, live: { from: 25, to: 50 }, holes: [late(25, 50)] };
+    expect(toCoverage(all)).toMatchObject({ from: 25, to: 50, holes: [late(25, 50)] });
   });
 
   test('property: each block is either in a hole or was evaluated, and evaluated ones show how they were verified', () => {

@@ -46,11 +46,15 @@ export async function beginCoverage(
     .execute();
 }
 
-/** Returns the condition that the selected coverage of a stream includes this block. */
+/**
+ * Returns the condition that the selected coverage of a stream includes this block, with or without
+ * its late children.
+ */
 export const coversBlock = (chain: string, number: number): Expression<SqlBool> =>
   sql<SqlBool>`coverage.from_block <= ${number}
     and not exists (select 1 from hole where hole.chain = ${chain}
       and (hole.stream_id is null or hole.stream_id = coverage.stream_id)
+      and hole.reason <> 'children'
       and hole.from_block <= ${number}
       and (hole.to_block is null or hole.to_block >= ${number}))`;
 
@@ -134,6 +138,57 @@ export async function addUnreadHole(
       created_at: now,
     })
     .execute();
+}
+
+/**
+ * Adds the blocks that streams were matched against without children that they have only now to
+ * their holes: from the first block of a child to `upTo`, or to the checkpoint if that is higher.
+ */
+export async function addChildHoles(
+  trx: Db,
+  {
+    chain,
+    children,
+    upTo,
+    now,
+  }: {
+    chain: string;
+    children: readonly { streamId: string; blockNumber: number }[];
+    upTo: number | undefined;
+    now: number;
+  },
+): Promise<void> {
+  if (children.length === 0) return;
+  const checkpoint = await trx
+    .selectFrom('checkpoint')
+    .select('number')
+    .where('chain', '=', chain)
+    .executeTakeFirst();
+  const to = Math.max(upTo ?? -1, checkpoint?.number ?? -1);
+  for (const [streamId, its] of Map.groupBy(children, (child) => child.streamId)) {
+    const from = its.reduce((least, child) => Math.min(least, child.blockNumber), Infinity);
+    if (from > to) continue;
+    // A backfill since then has filled a part of the hole.
+    const { rows: extended } = await sql`
+      update hole set to_block = case when to_block < ${to} then ${to} else to_block end
+      where chain = ${chain} and stream_id = ${streamId} and reason = 'children'
+        and from_block <= ${from} and to_block >= ${from - 1} and not exists (
+          select 1 from job where job.stream_id = hole.stream_id and job.chain = hole.chain
+            and job.kind = 'records' and job.updated_at >= hole.created_at)
+      returning from_block`.execute(trx);
+    if (extended.length > 0) continue;
+    await trx
+      .insertInto('hole')
+      .values({
+        chain,
+        stream_id: streamId,
+        from_block: from,
+        to_block: to,
+        reason: 'children',
+        created_at: now,
+      })
+      .execute();
+  }
 }
 
 /**
@@ -259,7 +314,8 @@ export async function restartCoverage(
 
 /**
  * Updates coverage after a reorg. The blocks above the ancestor are read again, so open holes that
- * start later now start at the first of these blocks, and holes of missing states end before it.
+ * start later now start at the first of these blocks, and holes of missing states and children end
+ * before it.
  */
 export async function rewindCoverage(trx: Db, chain: string, ancestor: BlockRef): Promise<void> {
   await trx
@@ -273,7 +329,7 @@ export async function rewindCoverage(trx: Db, chain: string, ancestor: BlockRef)
     .updateTable('hole')
     .set({ to_block: ancestor.number })
     .where('chain', '=', chain)
-    .where('reason', '=', 'state')
+    .where('reason', 'in', ['state', 'children'])
     .where('to_block', '>', ancestor.number)
     .execute();
   await deleteEmptyHoles(trx, chain);
@@ -300,30 +356,66 @@ export async function readCoverage(db: Kysely<Tables>, streamId: string): Promis
   const searched = await listByRange(db, chains, streamId);
   const all = await db
     .selectFrom('job')
-    .select(['chain', 'kind', 'state', 'block_from', 'next_block', 'block_to'])
+    .select(['chain', 'kind', 'state', 'block_from', 'next_block', 'block_to', 'updated_at'])
     .where('stream_id', '=', streamId)
     .orderBy('id')
     .execute();
   const jobs = all.filter((job) => job.kind === 'records' && job.next_block > job.block_from);
-  return rows.map(({ chain, from_block: from, number: checkpoint }) => ({
-    chainId: chain,
-    ...missingChildren(all.filter((job) => job.chain === chain && job.kind === 'children')),
-    ...toCoverage({
-      live: from === null || checkpoint === null ? undefined : { from, to: checkpoint },
-      holes: holes
-        .filter((hole) => hole.chain === chain)
-        .map((hole) => ({
-          from: hole.from_block,
-          to: hole.to_block ?? checkpoint ?? hole.from_block,
-          reason: hole.reason,
-        })),
-      backfilled: jobs
-        .filter((job) => job.chain === chain)
-        .map((job) => ({ from: job.block_from, to: job.next_block - 1 })),
-      unverified: unverified.get(chain) ?? [],
-      searched: searched.filter((range) => range.chain === chain),
-    }),
-  }));
+  return rows.map(({ chain, from_block: from, number: checkpoint }) => {
+    const live = from === null || checkpoint === null ? undefined : { from, to: checkpoint };
+    const its = holes
+      .filter((hole) => hole.chain === chain)
+      .map((hole) => ({
+        from: hole.from_block,
+        to: hole.to_block ?? checkpoint ?? hole.from_block,
+        reason: hole.reason,
+        at: hole.created_at,
+      }));
+    const backfilled = jobs
+      .filter((job) => job.chain === chain)
+      .map((job) => ({ from: job.block_from, to: job.next_block - 1, at: job.updated_at }));
+    return {
+      chainId: chain,
+      ...missingChildren(all.filter((job) => job.chain === chain && job.kind === 'children')),
+      ...toCoverage({
+        live,
+        ...withoutLateChildren(live, its, backfilled),
+        unverified: unverified.get(chain) ?? [],
+        searched: searched.filter((range) => range.chain === chain),
+      }),
+    };
+  });
+}
+
+type At<Range> = Range & { at: number };
+
+/**
+ * Limits holes of late children to blocks that were matched without these children, live or by a
+ * backfill that had ended when the children were found, and removes these blocks from the backfill.
+ */
+export function withoutLateChildren(
+  live: BlockRange | undefined,
+  holes: readonly At<Hole>[],
+  backfills: readonly At<BlockRange>[],
+): { holes: Hole[]; backfilled: BlockRange[] } {
+  const late = holes.filter(({ reason }) => reason === 'children');
+  const others = merge(holes.filter(({ reason }) => reason !== 'children'));
+  const passed = live === undefined ? [] : subtract(live, others);
+  const parts = late.flatMap((hole) => {
+    const matched = merge([...passed, ...backfills.filter(({ at }) => at < hole.at)]);
+    return subtract(hole, subtract(hole, matched));
+  });
+  return {
+    holes: [
+      ...holes.flatMap(({ from, to, reason }) =>
+        reason === 'children' ? [] : [{ from, to, reason }],
+      ),
+      ...merge(parts).map((part) => ({ ...part, reason: 'children' as const })),
+    ],
+    backfilled: backfills.flatMap(({ at, ...range }) =>
+      subtract(range, merge(late.filter((hole) => at < hole.at))),
+    ),
+  };
 }
 
 /**
@@ -344,8 +436,9 @@ function missingChildren(
 type Hole = BlockRange & { reason: HoleReason };
 
 /**
- * Computes the coverage of a stream on one chain, from its first evaluated block to at least the
- * end of `live`. Blocks in between are holes if they were neither evaluated live nor backfilled.
+ * Computes the coverage of a stream on one chain, from its first matched block to at least the end
+ * of `live`. Blocks in between are holes if they were neither matched live nor backfilled, or only
+ * without late children.
  */
 export function toCoverage({
   live,
@@ -385,8 +478,10 @@ export function toCoverage({
     ...passed.flatMap((part) => subtract(part, searchedBy(false))),
     ...backfilled.flatMap((part) => subtract(part, searchedBy(true))),
   ]);
-  const first = evaluated[0];
-  const last = evaluated.at(-1);
+  // Blocks that were matched without late children are part of the coverage, as holes.
+  const matched = merge([...evaluated, ...holes.filter(({ reason }) => reason === 'children')]);
+  const first = matched[0];
+  const last = matched.at(-1);
   if (first === undefined || last === undefined)
     return { from: null, to: null, holes: [], unverified: [], byRange: [] };
   const whole = { from: first.from, to: isEmpty ? last.to : Math.max(last.to, live.to) };

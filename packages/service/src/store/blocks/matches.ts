@@ -200,7 +200,7 @@ function toDeliveries(
 /** A match of a block that is already in the ledger. */
 export type KnownMatch = Pick<Selectable<Tables['match']>, (typeof knownColumns)[number]>;
 
-const knownColumns = ['stream_id', 'part', 'origin', 'state'] as const;
+const knownColumns = ['stream_id', 'part', 'parts', 'origin', 'state'] as const;
 
 /**
  * Returns a query for the matches of a block that the ledger has already.
@@ -224,8 +224,8 @@ export const selectKnown = (
 /**
  * Inserts the matches of a block and their first deliveries: the confirmed delivery of a
  * `confirmed` match, or the unconfirmed delivery of a `frozen` match unless its stream has only
- * confirmed deliveries. Omits matches of this origin that are `known`. The partition of the block's
- * day must be open.
+ * confirmed deliveries. Omits matches of this origin that are `known`, and other parts of matches all
+ * of whose parts are known. The partition of the block's day must be open.
  */
 export async function insertMatches(
   trx: Db,
@@ -252,10 +252,16 @@ export async function insertMatches(
 ): Promise<DeliverySummary[]> {
   const phase = state === 'frozen' ? 'unconfirmed' : 'confirmed';
   const place = { chain, block_number: block.number, block_day: toBlockDay(block.timestamp) };
-  const isKnown = new Set(
-    known.flatMap((each) => (each.origin === origin ? [`${each.stream_id} ${each.part}`] : [])),
+  const ofOrigin = Map.groupBy(
+    known.filter((each) => each.origin === origin),
+    (each) => each.stream_id,
   );
-  const matches = given.matches.filter(({ streamId, part }) => !isKnown.has(`${streamId} ${part}`));
+  const isKnown = ({ streamId, part }: NewMatch): boolean => {
+    const its = ofOrigin.get(streamId) ?? [];
+    // After an edit of the stream, the same records may make another number of parts.
+    return its.length === its[0]?.parts || its.some((each) => each.part === part);
+  };
+  const matches = given.matches.filter((match) => !isKnown(match));
   const marks = {
     unverified: unverified?.codes.join(', ') ?? null,
     witnesses: unverified?.witnesses ?? null,

@@ -289,7 +289,7 @@ export async function forgetHeld(
 ): Promise<readonly KnownMatch[]> {
   const day = toBlockDay(block.timestamp);
   const { rows: held } = await sql<KnownMatch & { id: string }>`
-    select id, stream_id, part, origin, state from match
+    select id, stream_id, part, parts, origin, state from match
     where chain = ${chain} and block_hash = ${block.hash} and block_day = ${day}
       and held = 1 and state = 'orphaned' and ${isLive}
       and not exists (select 1 from delivery where delivery.match_id = match.id

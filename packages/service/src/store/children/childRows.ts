@@ -26,10 +26,22 @@ const toRows = (engine: Engine, children: readonly KnownChild[]) =>
     COLUMNS,
   );
 
+const toKnownChild = ({
+  stream_id: streamId,
+  factory,
+  address,
+  block_number: blockNumber,
+}: Omit<Tables['child'], 'chain'>): KnownChild => ({ streamId, factory, address, blockNumber });
+
 const keyOf = ({ streamId, factory, address }: Child): string =>
   `${streamId} ${factory} ${address}`;
 
-export interface AddedChildren {
+export interface AddedChildren extends LimitedChildren {
+  /** Those that the ledger did not have before, or only since a later block. */
+  late: readonly KnownChild[];
+}
+
+interface LimitedChildren {
   /** The children that the ledger has now, some of which it may have had before. */
   added: readonly KnownChild[];
   /** The children that it does not have, because their stream has the maximum. */
@@ -46,21 +58,24 @@ export async function addChildren(
   chain: string,
   children: readonly KnownChild[],
 ): Promise<AddedChildren> {
-  if (children.length === 0) return { added: [], leftOut: [] };
+  if (children.length === 0) return { added: [], leftOut: [], late: [] };
   const { added, leftOut } = await limitChildren(trx, { engine, maxChildren }, chain, children);
-  const { rows: inserted } = await sql<Pick<Tables['child'], 'stream_id' | 'factory'>>`
+  const { rows: inserted } = await sql<Omit<Tables['child'], 'chain'>>`
     insert into child (stream_id, chain, factory, address, block_number)
     select stream_id, ${chain}, factory, address, block_number
     from ${toRows(engine, added)} as created
     where exists (select 1 from stream where id = stream_id and deleted_at is null)
     on conflict (stream_id, chain, factory, address) do nothing
-    returning stream_id, factory`.execute(trx);
+    returning stream_id, factory, address, block_number`.execute(trx);
+  const late = inserted.map(toKnownChild);
   if (inserted.length < added.length) {
-    await sql`
+    const { rows: lowered } = await sql<Omit<Tables['child'], 'chain'>>`
       update child set block_number = created.block_number from ${toRows(engine, added)} as created
       where child.stream_id = created.stream_id and child.chain = ${chain}
         and child.factory = created.factory and child.address = created.address
-        and child.block_number > created.block_number`.execute(trx);
+        and child.block_number > created.block_number
+      returning child.stream_id, child.factory, child.address, child.block_number`.execute(trx);
+    late.push(...lowered.map(toKnownChild));
   }
   await count(
     trx,
@@ -68,7 +83,7 @@ export async function addChildren(
     inserted.map(({ stream_id: streamId, factory }) => ({ streamId, chain, factory })),
     1,
   );
-  return { added, leftOut };
+  return { added, leftOut, late };
 }
 
 /** Splits children by whether their stream may have them. */
@@ -77,7 +92,7 @@ async function limitChildren(
   { engine, maxChildren }: { engine: Engine; maxChildren: number },
   chain: string,
   children: readonly KnownChild[],
-): Promise<AddedChildren> {
+): Promise<LimitedChildren> {
   const byStream = Map.groupBy(children, ({ streamId }) => streamId);
   const { rows: counts } = await sql<{ id: string; children: number }>`
     select stream_id as id, cast(sum(children) as bigint) as children from child_list

@@ -15,12 +15,16 @@ interface FactoryOptions {
     | undefined;
 }
 
-/** Returns the first block whose children a stream wants; undefined if it wants no past children. */
-export const firstWanted = (options: object): number | undefined => {
-  const { factories } = options as FactoryOptions;
-  const wanted = (factories ?? []).flatMap(({ from }) => from ?? []);
-  return wanted.length === 0 ? undefined : Math.min(...wanted);
-};
+/**
+ * Returns the first block whose children a stream wants; infinite if there is none.
+ *
+ * @param newSince first block for factories without `from`
+ */
+const firstWanted = (options: object, newSince = Infinity): number =>
+  Math.min(
+    Infinity,
+    ...((options as FactoryOptions).factories ?? []).map(({ from = newSince }) => from),
+  );
 
 /** Returns the number of generations of a stream's children. */
 function countGenerations({ factories }: FactoryOptions): number {
@@ -36,20 +40,32 @@ interface SearchedStream {
   options: object;
 }
 
-/** Searches blocks `from` to `to` of a chain, starting with the first one that the stream wants. */
+/**
+ * Searches blocks `from` to `to` of a chain, starting with the first one that the stream wants.
+ *
+ * @param blocks.isMissed whether the stream missed the blocks, so that factories without `from` want
+ * them too
+ */
 async function searchChildren(
   trx: Db,
   effects: Effects,
   { id, options }: SearchedStream,
-  { chain, from, to, now }: { chain: string; from: number; to: number; now: number },
+  {
+    chain,
+    from,
+    to,
+    isMissed,
+    now,
+  }: { chain: string; from: number; to: number; isMissed: boolean; now: number },
 ): Promise<void> {
-  const first = Math.max(from, firstWanted(options) ?? Infinity);
+  const wanted = firstWanted(options, isMissed ? from : Infinity);
+  const first = Math.max(from, wanted);
   if (first > to) return;
   await insertSearch(trx, effects, {
     stream_id: id,
     chain,
     extensions: countGenerations(options) - 1,
-    left_out: 0,
+    left_out: Number(isMissed),
     block_from: first,
     block_to: to,
     state: 'running',
@@ -160,7 +176,18 @@ export async function searchBefore(
   searches: readonly { chain: string; from: number }[],
   now: number,
 ): Promise<void> {
-  if (firstWanted(stream.options) === undefined || searches.length === 0) return;
+  await searchUpToSettled(trx, effects, stream, searches, { isMissed: false, now });
+}
+
+async function searchUpToSettled(
+  trx: Db,
+  effects: Effects,
+  stream: SearchedStream,
+  searches: readonly { chain: string; from: number }[],
+  { isMissed, now }: { isMissed: boolean; now: number },
+): Promise<void> {
+  const first = firstWanted(stream.options, isMissed ? 0 : Infinity);
+  if (first === Infinity || searches.length === 0) return;
   const settled = await trx
     .selectFrom('checkpoint')
     .select(['chain', lastSettled.as('number')])
@@ -172,7 +199,7 @@ export async function searchBefore(
     .execute();
   for (const { chain, number } of settled) {
     const { from } = searches.find((each) => each.chain === chain)!;
-    await searchChildren(trx, effects, stream, { chain, from, to: number, now });
+    await searchChildren(trx, effects, stream, { chain, from, to: number, isMissed, now });
   }
 }
 
@@ -185,14 +212,18 @@ export async function searchGap(
   const streams = await trx
     .selectFrom('stream')
     .innerJoin('coverage', 'coverage.stream_id', 'stream.id')
-    .select(['stream.id', 'options'])
+    .select(['stream.id', 'options', 'from_block'])
     .where('coverage.chain', '=', chain)
     .where('deleted_at', 'is', null)
-    .where('children_from', 'is not', null)
     .execute();
-  for (const { id, options } of streams) {
+  for (const { id, options, from_block: start } of streams) {
     const stream = { id, options: JSON.parse(options) as FactoryOptions };
-    await searchChildren(trx, effects, stream, { chain, from, to, now });
+    // Blocks before the stream are not missed.
+    const missed = Math.max(from, start ?? Infinity);
+    const before = { chain, from, to: Math.min(to, missed - 1), now };
+    await searchChildren(trx, effects, stream, { ...before, isMissed: false });
+    const since = { chain, from: missed, to, now };
+    await searchChildren(trx, effects, stream, { ...since, isMissed: true });
   }
 }
 
@@ -203,14 +234,13 @@ export async function searchOpenHoles(
   stream: SearchedStream,
   now: number,
 ): Promise<void> {
-  if (firstWanted(stream.options) === undefined) return;
   const holes = await trx
     .selectFrom('hole')
     .select(['chain', 'from_block as from'])
     .where('stream_id', '=', stream.id)
     .where('to_block', 'is', null)
     .execute();
-  await searchBefore(trx, effects, stream, holes, now);
+  await searchUpToSettled(trx, effects, stream, holes, { isMissed: true, now });
 }
 
 /** SQL expression on `job` and `checkpoint`: the new end of a search whose end was reached. */

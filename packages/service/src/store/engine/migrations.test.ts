@@ -142,6 +142,25 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
     await db.destroy();
   });
 
+  test('count known children, and keep the first block whose children are wanted', async () => {
+    const { db } = await firstSchema();
+    const factories = [{ from: 90 }, { from: 50 }, {}];
+    await sql`update stream set options = ${JSON.stringify({ factories })}`.execute(db);
+    const isBefore = ([name]: [string, unknown]): boolean => name < '0019';
+    await migrate(db, Object.fromEntries(Object.entries(migrations).filter(isBefore)));
+    for (const address of ['0xa', '0xb']) {
+      await sql`
+        insert into child (stream_id, chain, factory, address, block_number)
+        values ('s', '0x1', 'f', ${address}, 60)`.execute(db);
+    }
+    await migrate(db, migrations);
+    const { rows } = await sql`
+      select cast(children_from as integer) as first, cast(children as integer) as children
+      from stream join child_list on stream_id = stream.id`.execute(db);
+    expect(rows).toEqual([{ first: 50, children: 2 }]);
+    await db.destroy();
+  });
+
   // Only one process can migrate a SQLite ledger, because a process locks the folder first.
   if (engine === 'postgres') {
     test('run once when processes start at the same moment', async () => {

@@ -963,6 +963,13 @@ const childCounts: Migration = {
   },
 };
 
+/** Drops the first wanted block of streams, because factories without `from` want missed blocks too. */
+const missedChildren: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema.alterTable('stream').dropColumn('children_from').execute();
+  },
+};
+
 const feeds: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     const text = isPostgres(db) ? sql`text collate "C"` : sql`text`;
@@ -1017,7 +1024,8 @@ export const migrations: Record<string, Migration> = {
   '0017 values on chain': values,
   '0018 past children': pastChildren,
   '0019 counts of children': childCounts,
-  '0020 feeds': feeds,
+  '0020 missed children': missedChildren,
+  '0021 feeds': feeds,
 };
 
 /** Table with the names of the applied migrations. */

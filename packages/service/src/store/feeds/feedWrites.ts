@@ -84,7 +84,8 @@ export function createFeedWrites({ db, engine, transact }: Ledger): FeedWrites {
   return {
     leaseFeed: (streamId, consumer, { leaseMs, ...limits }) =>
       db.transaction().execute(async (trx) => {
-        const { now, head } = await readHead(trx, engine, streamId);
+        // A crash may undo a lease, whose deliveries are then returned again.
+        const { now, head } = await readHead(trx, engine, streamId, engine.deferFlush);
         const row = await enter(trx, streamId, consumer, { now, head });
         if (row === undefined) return undefined;
         const progress = endLeases(toProgress(row), now);

@@ -1,6 +1,6 @@
 /** Reads the deliveries of feeds, by position. */
 import type { FeedStart } from '@sluice/kit/contract';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { joinBody } from '../blocks/body.ts';
 import type { Engine } from '../engine/engine.ts';
 import { packTexts } from '../engine/packedTexts.ts';
@@ -95,16 +95,22 @@ export async function readBodies(
   }));
 }
 
-/** Returns the ledger's time, and the newest position of a feed: 0 before the first. */
+/**
+ * Returns the ledger's time, and the newest position of a feed: 0 before the first.
+ *
+ * @param flush an expression that is evaluated with it
+ */
 export async function readHead(
   db: Db,
   engine: Engine,
   streamId: string,
+  flush: RawBuilder<unknown> = sql`null`,
 ): Promise<{ now: number; head: number }> {
   const { rows } = await sql<{ now: number; head: number }>`
-    select ${engine.now()} as now,
+    select ${engine.now()} as now, ${flush} as flush,
       coalesce((select head from feed where stream_id = ${streamId}), 0) as head`.execute(db);
-  return rows[0]!;
+  const { now, head } = rows[0]!;
+  return { now, head };
 }
 
 /** Returns the position before the first delivery that is kept, or from this point on. */

@@ -4,8 +4,11 @@ import type { BlockHeader, NewMatch, Unverified } from '../blocks/contract.ts';
 import type { KnownChild } from '../children/contract.ts';
 
 export interface RunningJob extends Job {
-  /** Whether the job searches for children that were left out because the stream had the maximum. */
-  isForLeftOut: boolean;
+  /**
+   * Whether a search includes factories without `from`, because the stream missed its blocks, or had
+   * the maximum of children in them.
+   */
+  isForAll: boolean;
 }
 
 export interface JobReads {
@@ -81,6 +84,8 @@ export interface JobWrites {
     to: number;
     /** Ascending by block. */
     children: readonly KnownChild[];
+    /** Last block that may have been matched without the children. Default: the checkpoint. */
+    matchedUpTo?: number | undefined;
   }): Promise<{ job: Job; children: readonly KnownChild[] } | undefined>;
   /**
    * Moves the end of a search for children that has reached it to the block after the checkpoint, or

@@ -44,7 +44,7 @@ export function createJobReads(db: Kysely<Tables>): JobReads {
         .where('state', '=', 'running')
         .orderBy('id')
         .execute();
-      return rows.map((row) => ({ ...toJob(row), isForLeftOut: row.left_out === 1 }));
+      return rows.map((row) => ({ ...toJob(row), isForAll: row.left_out === 1 }));
     },
   };
 }

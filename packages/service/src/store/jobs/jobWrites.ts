@@ -5,6 +5,7 @@ import type { Ledger } from '../live/effects.ts';
 import { newId } from '../rows/ids.ts';
 import { holdsLease } from '../leases/leases.ts';
 import { toBlockDay } from '../engine/days.ts';
+import { addChildHoles } from '../blocks/coverage.ts';
 import { insertMatches, selectKnown } from '../blocks/matches.ts';
 import { toJob } from '../rows/jobRow.ts';
 import type { JobWrites } from './contract.ts';
@@ -132,7 +133,7 @@ export function createJobWrites({ db, engine, transact, maxChildren }: Ledger): 
       });
     },
 
-    async commitSearch({ id, chain, epoch, from, to, children }) {
+    async commitSearch({ id, chain, epoch, from, to, children, matchedUpTo }) {
       return transact(async (trx, effects) => {
         if (!(await holdsLease(trx, engine, chain, epoch))) return undefined;
         const checkpoint = await trx
@@ -145,7 +146,9 @@ export function createJobWrites({ db, engine, transact, maxChildren }: Ledger): 
         const now = await readNow(engine, trx);
         const row = await advance(trx, { id, chain, from, to, found: children.length, now });
         if (row === undefined) return undefined;
-        const { added, leftOut } = await addChildren(trx, { engine, maxChildren }, chain, children);
+        const limits = { engine, maxChildren };
+        const { added, leftOut, late } = await addChildren(trx, limits, chain, children);
+        await addChildHoles(trx, { chain, children: late, upTo: matchedUpTo, now });
         const [first] = leftOut;
         const stopped =
           first === undefined

@@ -4,7 +4,7 @@ import { type Selectable, type SqlBool, sql } from 'kysely';
 import { toConfirmColumns } from '../blocks/confirmations.ts';
 import { beginCoverage, closeHoles, openHoles } from '../blocks/coverage.ts';
 import { releaseMatches } from '../blocks/matches.ts';
-import { firstWanted, searchBefore, searchOpenHoles } from '../children/childSearches.ts';
+import { searchBefore, searchOpenHoles } from '../children/childSearches.ts';
 import { recordLeftFactories } from '../children/children.ts';
 import type { Db, Tables } from '../tables/tables.ts';
 import { type Engine, type Moment, readMoment, readNow } from '../engine/engine.ts';
@@ -89,7 +89,6 @@ export function createStreamWrites({ db, engine, transact }: Ledger): StreamWrit
               status_message: pausedBecause,
             }),
             address_count: 0,
-            children_from: firstWanted(draft.options) ?? null,
             revision,
             created_at: now,
             updated_at: now,
@@ -272,10 +271,7 @@ function toStreamValues(patch: StreamPatch): Partial<Selectable<Tables['stream']
     // A new receiver does not inherit the state of the previous one.
     ...(patch.webhookUrl !== undefined && { webhook_url: patch.webhookUrl, ...NEW_RECEIVER }),
     ...(patch.chainIds !== undefined && { chain_ids: JSON.stringify(patch.chainIds) }),
-    ...(patch.options !== undefined && {
-      options: JSON.stringify(patch.options),
-      children_from: firstWanted(patch.options) ?? null,
-    }),
+    ...(patch.options !== undefined && { options: JSON.stringify(patch.options) }),
     ...(patch.headers !== undefined && { headers: JSON.stringify(patch.headers) }),
     ...(patch.oauth2 !== undefined && { oauth2: toOAuth2Value(patch.oauth2) }),
     ...(patch.limits !== undefined && toLimitValues(patch.limits)),

@@ -37,7 +37,7 @@ interface JobTable {
    * late may have created others meanwhile. 0 for backfills.
    */
   extensions: number;
-  /** 1 if the blocks have children that were left out because their stream had the maximum. */
+  /** 1 if a search includes factories without `from`; see {@link RunningJob.isForAll}. */
   left_out: number;
   block_from: number;
   block_to: number;

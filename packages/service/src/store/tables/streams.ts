@@ -82,8 +82,6 @@ interface StreamTable {
   /** Expiry time of the receiver's certificate if it expires soon; otherwise null. */
   certificate_ends_at: number | null;
   address_count: number;
-  /** First block whose children of factories the stream wants; null if it wants no past children. */
-  children_from: number | null;
   /**
    * Rule revision of the last change that matchers must read. Address changes are not included,
    * because they have their own revisions.

@@ -48,6 +48,8 @@ export interface LaterReading {
   matches: readonly NewMatch[];
   /** Children of factories in records that appeared. */
   children?: readonly Child[] | undefined;
+  /** Last block that may have been matched without the children. Default: the checkpoint. */
+  matchedUpTo?: number | undefined;
   /** Ids of matches with records that vanished. */
   removed: readonly string[];
   /** The numbers of the newest confirmed blocks; undefined while unknown. */

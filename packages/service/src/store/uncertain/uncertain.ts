@@ -2,7 +2,7 @@
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { DeliverySummary } from '@sluice/kit/contract';
 import { type BlockNeeds, isWitnessed } from '../blocks/contract.ts';
-import { coversBlock } from '../blocks/coverage.ts';
+import { addChildHoles, coversBlock } from '../blocks/coverage.ts';
 import {
   findConfirmed,
   insertMatches,
@@ -134,7 +134,17 @@ export function createUncertainWrites({
       and step = ${step} and left_at is null`;
 
   return {
-    async commitReading({ block, epoch, matches, children, removed, heights, unverified, next }) {
+    async commitReading({
+      block,
+      epoch,
+      matches,
+      children,
+      matchedUpTo,
+      removed,
+      heights,
+      unverified,
+      next,
+    }) {
       const { chain, header, jobId, step } = block;
       return transact(async (trx, effects) => {
         if (!(await holdsLease(trx, engine, chain, epoch))) return undefined;
@@ -157,13 +167,16 @@ export function createUncertainWrites({
         if (unverified !== undefined) {
           await recordUnverified(trx, { chain, block: header.number, unverified, now });
         }
-        const { added, leftOut } = await addChildren(
+        const { added, leftOut, late } = await addChildren(
           trx,
           { engine, maxChildren },
           chain,
           toKnownChildren(header, children),
         );
         await searchLeftOut(trx, effects, { chain, leftOut, maxChildren, now });
+        // This reading matches the block itself with them.
+        const missed = late.map((child) => ({ ...child, blockNumber: child.blockNumber + 1 }));
+        await addChildHoles(trx, { chain, children: missed, upTo: matchedUpTo, now });
         const day = toBlockDay(header.timestamp);
         const isOfBlock = sql<SqlBool>`chain = ${chain} and block_hash = ${header.hash}
           and block_day = ${day}`;

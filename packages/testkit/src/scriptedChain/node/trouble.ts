@@ -73,6 +73,8 @@ export type TroubleKind =
   | { kind: 'nullReceipts' }
   /** `eth_getLogs` returns an empty list. */
   | { kind: 'emptyLogs' }
+  /** `debug_traceBlockByHash` has an error instead of the last trace. */
+  | { kind: 'missingTrace' }
   /** The last receipt is missing from `eth_getBlockReceipts`. */
   | { kind: 'truncatedReceipts' }
   /**
@@ -189,6 +191,7 @@ const defaultMethods: Partial<Record<Trouble['kind'], readonly string[]>> = {
   withhold: ['eth_getBlockByHash'],
   nullReceipts: ['eth_getBlockReceipts', 'eth_getTransactionReceipt'],
   emptyLogs: ['eth_getLogs'],
+  missingTrace: ['debug_traceBlockByHash'],
   truncatedReceipts: ['eth_getBlockReceipts'],
   missingFirstLog: ['eth_getLogs', 'eth_getBlockReceipts'],
   gappedIndices: ['eth_getLogs', 'eth_getBlockReceipts', 'eth_getTransactionReceipt'],
@@ -227,6 +230,7 @@ const distortions: readonly Distortion[] = [
       return receipts.length > 0 ? receipts.slice(0, -1) : undefined;
     },
   },
+  { kind: 'missingTrace', apply: (result) => withoutTrace(result) },
   { kind: 'missingFirstLog', apply: (result) => withoutLog(result, 'first') },
   {
     kind: 'gappedIndices',
@@ -272,6 +276,12 @@ function withoutLog(result: unknown, which: 'first' | 'last'): unknown {
     if (!('logs' in item)) return [];
     return [{ ...item, logs: which === 'first' ? item.logs.slice(1) : item.logs.slice(0, -1) }];
   });
+}
+
+function withoutTrace(result: unknown): unknown {
+  const traces = (result ?? []) as { txHash: Hex }[];
+  const last = traces.at(-1);
+  return last && [...traces.slice(0, -1), { txHash: last.txHash, error: 'execution timeout' }];
 }
 
 function withGap(result: unknown, by: number): unknown {

@@ -1,4 +1,4 @@
-import { useMemo } from 'react';
+import { Fragment, useMemo } from 'react';
 import { inputsOfEvent, isEvent, withoutRule, withRule, type EventRule } from '../draft.ts';
 import { type StreamDraft } from '../../../routes/streamForm/draft/draft.ts';
 import { countEach, countObserved, listOffered, withObservedEvent } from './observedEvents.ts';
@@ -20,39 +20,39 @@ export function EventList({
   const counts = useMemo(() => countEach(totals, draft.abi, listed), [totals, draft, listed]);
   const offered = listOffered(totals, listed);
   const asked = observed.blocks.size;
-  const change = (rule: EventRule): void =>
-    onChange({
-      ...draft,
-      rules: draft.rules.map((each) => (each.signature === rule.signature ? rule : each)),
-    });
+  const change = (before: EventRule, rule: EventRule): void =>
+    onChange({ ...draft, rules: draft.rules.map((each) => (each === before ? rule : each)) });
 
   return (
     <>
       <ObservedList
         chosen={listed.map((signature) => {
-          const rule = draft.rules.find((each) => each.signature === signature);
+          const rules = draft.rules.filter((each) => each.signature === signature);
           const count = counts.get(signature) ?? 0;
           return (
             <ObservedRow
               key={signature}
               name={<RuleName signature={signature} unknown="unknown event" />}
               // A count of 0 is useful only for selected events.
-              count={rule === undefined && count === 0 ? null : count}
+              count={rules.length === 0 && count === 0 ? null : count}
               asked={asked}
-              checked={rule !== undefined}
+              checked={rules.length > 0}
               onChange={(isChecked) =>
                 onChange(isChecked ? withRule(draft, signature) : withoutRule(draft, signature))
               }
             >
-              {rule !== undefined && (
-                <Conditions
-                  rule={rule}
-                  inputs={inputsOfEvent(draft.abi, signature)}
-                  known={known}
-                  isChecked={problems.rules !== undefined}
-                  onChange={change}
-                />
-              )}
+              {rules.map((rule, index) => (
+                <Fragment key={index}>
+                  {index > 0 && <p className="pl-6 text-12 text-faint">or</p>}
+                  <Conditions
+                    rule={rule}
+                    inputs={inputsOfEvent(draft.abi, signature)}
+                    known={known}
+                    isChecked={problems.rules !== undefined}
+                    onChange={(next) => change(rule, next)}
+                  />
+                </Fragment>
+              ))}
             </ObservedRow>
           );
         })}

@@ -1,9 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { parseEvents, type ParsedEvents } from './abiText.ts';
 import { parseAddressList } from '@sluice/kit/operator';
-import { aboutQuery } from '../../../data/queries/access.ts';
 import { sluice } from '../../../data/queries/service.ts';
 import { TEMPLATES, withEvents, withRule } from '../draft.ts';
 import { formatHash } from '../../../ui/text/format.ts';
@@ -11,6 +9,7 @@ import { toAbiFlag } from '../abiFlag.ts';
 import { recognize, toAddress } from '../../../words/paste.ts';
 import { Button } from '../../../ui/button.tsx';
 import { LineArea } from '../../../ui/form/lineArea.tsx';
+import { useAbiChain } from './contractAbi.ts';
 import { EventList } from './eventList.tsx';
 import type { PartProps } from '../../../routes/streamForm/partProps.ts';
 
@@ -27,10 +26,8 @@ function addressIn(text: string): string | undefined {
 export function EventRules({ draft, problems, onChange }: PartProps) {
   const [text, setText] = useState('');
   const [refusal, setRefusal] = useState<string>();
-  const { data: about } = useQuery(aboutQuery);
-  // A button adds the events of the first watched address, from the ABI source of the first chain
-  // that has one.
-  const abiChain = draft.chains.find((id) => about?.abiChains.includes(id));
+  // A button adds the events of the first watched address.
+  const abiChain = useAbiChain(draft);
   const [watched] = parseAddressList(draft.addresses, draft.family).rows;
   // Memoized, because ABIs are long and the form is rendered on each keystroke.
   const parsed = useMemo(() => parseEvents(addressIn(text) === undefined ? text : ''), [text]);

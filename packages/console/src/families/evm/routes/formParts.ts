@@ -1,10 +1,10 @@
 import type { FormParts } from '../../formPart.ts';
 import { AddressHints } from './addressHints.tsx';
-import { ReadsPart } from './readsPart.tsx';
+import { TriggersPart } from './triggersPart.tsx';
 import { EvmSelection } from './selection.tsx';
 
 export const EVM_FORM_PARTS: FormParts = {
   Selection: EvmSelection,
-  Additions: ReadsPart,
+  Additions: TriggersPart,
   AddressHints,
 };

@@ -154,7 +154,7 @@ export function balanceProblem({ type, selectors }: BalanceDraft): string | unde
 }
 
 /** Parses JSON arrays, which are used for arrays and structs; all other values stay strings. */
-function toInput(text: string): unknown {
+export function toInput(text: string): unknown {
   const trimmed = text.trim();
   if (!trimmed.startsWith('[')) return trimmed;
   try {

@@ -14,6 +14,7 @@ import type { WhyMatched } from '../../../body/whyMatched.ts';
 import { Button, buttonClass } from '../../../ui/button.tsx';
 import { Hash } from '../../../ui/text/hash.tsx';
 import { ExplorerLink } from '../../chains/explorerLink.tsx';
+import { MatchedList } from './matchedList.tsx';
 
 /** Number of records on the first page. Each of the other pages has twice this number. */
 const PAGE_RECORDS = 50;
@@ -54,6 +55,7 @@ function Records({ body, delivery }: { body: Body; delivery: DeliveryDetail | un
   const left = total - firstOf(pages);
   return (
     <div className="min-h-0 flex-1 overflow-y-auto">
+      <MatchedList body={body} delivery={delivery} />
       <ol>
         {Array.from({ length: pages }, (_, page) => (
           <RecordPage

@@ -222,6 +222,10 @@ function usePastedCommands(
     });
   const explain = (q: string, label: string, detail = formatHash(q)): Command =>
     command('explain', label, detail, () => void navigate({ to: '/explain', search: { q } }));
+  const deliveries = (address: string): Command =>
+    command('deliveries', 'All deliveries of this address', formatHash(address), () => {
+      void navigate({ to: '/deliveries', search: { q: address } });
+    });
   switch (pasted?.kind) {
     case undefined:
       return [];
@@ -229,9 +233,14 @@ function usePastedCommands(
       return [
         watch(pasted.address),
         explain(pasted.address, 'Find streams that watch this address'),
+        deliveries(pasted.address),
       ];
     case 'hash':
-      return [explain(pasted.hash, 'Explain this hash'), watch(pasted.hash)];
+      return [
+        explain(pasted.hash, 'Explain this hash'),
+        watch(pasted.hash),
+        deliveries(pasted.hash),
+      ];
     case 'block':
       return [explain(String(pasted.number), 'Explain this block')];
     case 'addresses':
@@ -273,6 +282,7 @@ function usePastedCommands(
         : [
             watch(`${resolved.address}, ${resolved.name}`, resolved.name),
             explain(resolved.name, 'Find streams that watch this address', resolved.name),
+            deliveries(resolved.address),
           ];
   }
 }

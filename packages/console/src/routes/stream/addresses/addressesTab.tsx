@@ -10,13 +10,13 @@ import { useShortcuts } from '../../../ui/keys/keyboard.ts';
 import { Button, Keycap } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { ErrorPanel } from '../../../words/errorPanel.tsx';
+import { hasSources } from '../../../words/condition.ts';
 import { nameOfStream } from '../../../words/names.ts';
 import { Loading } from '../../../ui/loading.tsx';
 import { SearchField } from '../../../ui/form/searchField.tsx';
 import { useDebounced } from '../../../ui/form/debounced.ts';
 import { TaskStrip, useTask } from '../../../ui/task.tsx';
 import { download } from '../../../ui/text/download.ts';
-import { showToast } from '../../../ui/toasts.ts';
 import {
   exportTask,
   importedTask,
@@ -27,6 +27,7 @@ import {
 } from './addressChange.ts';
 import { AddressTable } from './addressTable.tsx';
 import { ImportAddresses } from './importAddresses.tsx';
+import { saveLabel } from './saveLabel.ts';
 import { useSelection } from './selection.ts';
 import { isTyping } from '../../../data/search.ts';
 
@@ -136,7 +137,7 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
       {list.isSuccess && rows.length === 0 && (
         <NoAddresses
           find={find}
-          watchesAll={stream.allAddresses}
+          stream={stream}
           onShowAll={() => setFind('')}
           onImport={() => setImporting(true)}
         />
@@ -151,7 +152,12 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
           hasMore={list.hasNextPage && !list.isFetchingNextPage && !list.isError}
           onMore={() => void list.fetchNextPage()}
           onRemove={(row) => remove([row])}
-          onLabel={(row, next) => saveLabel(stream, row, next, refresh)}
+          onLabel={({ address, label }, next) =>
+            saveLabel(label, next, async (text) => {
+              await setLabel(stream, { address, label: text });
+              await refresh();
+            })
+          }
           chainId={stream.chainIds[0]}
         />
       )}
@@ -168,29 +174,6 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
       )}
     </section>
   );
-}
-
-/** Saves a label, and shows a toast that can undo the change or that reports the error. */
-async function saveLabel(
-  stream: StreamSummary,
-  { address, label: before = '' }: LabeledRow,
-  next: string,
-  onChange: () => Promise<unknown>,
-): Promise<void> {
-  const save = async (label: string): Promise<void> => {
-    await setLabel(stream, { address, label });
-    await onChange();
-  };
-  try {
-    await save(next);
-    showToast({
-      text: next === '' ? 'Label removed.' : 'Label saved.',
-      undo: () => save(before).then(() => 'Label restored.'),
-    });
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    showToast({ text: `Couldn't save the label: ${why}`, tone: 'bad' });
-  }
 }
 
 function SelectedActions({
@@ -220,12 +203,12 @@ function SelectedActions({
 
 function NoAddresses({
   find,
-  watchesAll,
+  stream,
   onShowAll,
   onImport,
 }: {
   find: string;
-  watchesAll: boolean;
+  stream: StreamSummary;
   onShowAll: () => void;
   onImport: () => void;
 }) {
@@ -247,9 +230,11 @@ function NoAddresses({
     <div className="px-4 py-6">
       <p className="font-medium">No addresses yet</p>
       <p className="mt-1 text-muted">
-        {watchesAll
+        {stream.allAddresses
           ? 'The stream watches all addresses and needs no list of them.'
-          : 'The stream matches nothing until you add an address.'}{' '}
+          : hasSources(stream)
+            ? 'The stream has other rules and needs no addresses.'
+            : 'The stream matches nothing until you add an address.'}{' '}
         Import pasted text or a CSV file: one address per line, with an optional label.
       </p>
       <Button variant="primary" className="mt-3" onClick={onImport}>

@@ -1,8 +1,10 @@
 /** Describes the changes to a stream in words. */
-import type { OAuth2Credentials } from '@sluice/kit/contract';
+import type { Factory, OAuth2Credentials, StreamRead } from '@sluice/kit/contract';
 import { wordOfFilterName } from '../../../words/names.ts';
 import { formatCount, formatHash, formatQuantity } from '../../../ui/text/format.ts';
 import {
+  describeFactory,
+  describeRead,
   EMITTER,
   inputsOfCall,
   inputsOfEvent,
@@ -164,8 +166,15 @@ function describeValue(json: string, field: string): string {
     const lines = Object.entries(shown).map(([name, text]) => `${name}: ${text}`);
     return lines.join(', ') || 'none';
   }
-  return value.map((each: unknown) => describeItem(each)).join(', ') || 'none';
+  const describe = DESCRIPTIONS[field] ?? describeItem;
+  return value.map((each: unknown) => describe(each)).join(', ') || 'none';
 }
+
+/** Descriptions of the entries of lists, by field. */
+const DESCRIPTIONS: Readonly<Record<string, (entry: unknown) => string>> = {
+  factories: (entry) => describeFactory(entry as Factory),
+  reads: (entry) => describeRead(entry as StreamRead),
+};
 
 /**
  * Describes an item of a list: a trigger, the native balances of a record kind, or a simple value.

@@ -290,6 +290,29 @@ test('property: the form keeps each filter of a function, in order', () => {
   );
 });
 
+test('property: the form keeps each filter of an event', () => {
+  const events = [TRANSFER, 'Approval(address,address,uint256)'];
+  const option = fc.record(
+    { topic0: fc.constantFrom(...events), filter: filters },
+    { requiredKeys: ['topic0'] },
+  );
+  fc.assert(
+    fc.property(fc.array(option, { maxLength: 5 }), (options) => {
+      const stream = { ...asStream(good), topic0: events, advancedOptions: options } as Stream;
+      const fields = toFields(toDraft(stream)) as Partial<Stream>;
+      expect(fields.topic0).toEqual(events);
+      for (const event of events) {
+        const [kept, given] = [fields.advancedOptions ?? [], options].map((list) =>
+          list.filter(({ topic0 }) => topic0 === event),
+        );
+        // A single option without a filter is the same as none.
+        const isNone = given?.length === 1 && given[0]?.filter === undefined;
+        expect(kept).toEqual(isNone ? [] : given);
+      }
+    }),
+  );
+});
+
 test('conditions on calls compare the sender, the value and the arguments', () => {
   const item = (name: string) => ({
     type: 'function',

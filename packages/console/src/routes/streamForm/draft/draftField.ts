@@ -4,6 +4,8 @@ import type { NumberFieldName } from './plainFields.ts';
 export type DraftField =
   | 'chains'
   | 'addresses'
+  | 'factories'
+  | 'reads'
   | 'rules'
   | 'triggers'
   | 'balances'

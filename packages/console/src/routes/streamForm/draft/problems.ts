@@ -38,7 +38,11 @@ export function headerProblems(text: string): LineProblem[] {
 export function draftProblems(draft: StreamDraft, addressCount: number): DraftProblems {
   const problems: DraftProblems = {};
   if (draft.chains.length === 0) problems.chains = 'Choose at least one chain.';
-  if (!draft.allAddresses && addressCount === 0) {
+  if (
+    !draft.allAddresses &&
+    addressCount === 0 &&
+    DRAFT_FAMILIES[draft.family].needsAddresses(draft)
+  ) {
     problems.addresses = 'Paste an address, or watch all addresses.';
   }
   Object.assign(problems, DRAFT_FAMILIES[draft.family].findProblems(draft));

@@ -1,6 +1,7 @@
 import { SluiceError } from '@sluice/kit/sluice';
 import { expect, test } from 'vitest';
 import { type TriggerDraft } from '../../../families/evm/draft.ts';
+import { NEW_READ } from '../../../families/evm/routes/reads.ts';
 import { NEW_DRAFT, type StreamDraft } from './draft.ts';
 import { refusalOf, refusalsOf } from './refusals.ts';
 
@@ -41,4 +42,23 @@ test('an error stays at its field until the field changes', () => {
 test('there are no errors before the first request, or after a status other than 422', () => {
   expect(refusalsOf(new Error('away'), sent, sent)).toEqual({});
   expect(refusalsOf(null, undefined, sent)).toEqual({});
+});
+
+test('an error of an entry stays until the part of the entry that has it changes', () => {
+  const read = { ...NEW_READ, contract: '0xaa' };
+  const draft = { ...sent, reads: [read] };
+  const refused = new SluiceError('validation_failed', 'Unprocessable', {
+    status: 422,
+    fields: {
+      'reads.0.balance': { message: 'should be a token' },
+      'reads.0.when.below': { message: 'should be a number' },
+      'reads.0.contract': { message: 'should be an address' },
+    },
+  });
+  const left = (change: Partial<typeof read>) =>
+    Object.keys(refusalsOf(refused, draft, { ...draft, reads: [{ ...read, ...change }] }));
+  expect(left({})).toHaveLength(3);
+  // The form has no field of this name, so its error ends with any change to the entry.
+  expect(left({ output: 'a' })).toEqual(['reads.0.when.below', 'reads.0.contract']);
+  expect(left({ when: { kind: 'below', limit: '1' } })).toEqual(['reads.0.contract']);
 });

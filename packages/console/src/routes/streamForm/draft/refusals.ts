@@ -1,21 +1,25 @@
 import { isSluiceError } from '@sluice/kit/sluice';
-import type { TriggerDraft } from '../../../families/draft.ts';
 import type { StreamDraft } from './draft.ts';
 
 /** Validation errors of the service by field path, such as `triggers.0.inputs`. */
 export type Refusals = Readonly<Record<string, string>>;
 
 /** Names of form fields that differ in the request body, by the name in the request body. */
-const DRAFT_FIELDS: Readonly<Record<string, keyof TriggerDraft>> = { functionAbi: 'function' };
+const DRAFT_FIELDS: Readonly<Record<string, string>> = { functionAbi: 'function' };
 
 /**
- * Returns the value of a field of the draft, or of a field of one of its triggers.
+ * Returns the value at a path of the draft, as far as the draft has parts of their own.
  * @param path as in {@link Refusals}.
  */
 function fieldOf(draft: StreamDraft, path: string): unknown {
-  const [field = '', index, part = ''] = path.split('.');
-  if (field !== 'triggers' || index === undefined) return draft[field as keyof StreamDraft];
-  return draft.triggers[Number(index)]?.[DRAFT_FIELDS[part] ?? (part as keyof TriggerDraft)];
+  const [field = '', ...parts] = path.split('.');
+  let value: unknown = draft[field as keyof StreamDraft];
+  for (const part of parts) {
+    const name = DRAFT_FIELDS[part] ?? part;
+    if (typeof value !== 'object' || value === null || !(name in value)) break;
+    value = (value as Record<string, unknown>)[name];
+  }
+  return value;
 }
 
 /**

@@ -5,13 +5,18 @@ import type { StreamDraft } from '../draft/draft.ts';
 import { FIELDS } from '../draft/plainFields.ts';
 
 /**
- * Returns whether a draft can run: it needs an address or, to watch all addresses, an event or a
- * function. The service rejects drafts that would match the entire chain.
+ * Returns whether a draft can run: it needs an address or factory or, to watch all addresses, an
+ * event or a function. The service rejects drafts that would match the entire chain.
  * @param addresses null while the input is incomplete.
  */
 export function canRun(draft: StreamDraft, addresses: readonly string[] | null): boolean {
-  if (!draft.allAddresses) return addresses !== null && addresses.length > 0;
-  return DRAFT_FAMILIES[draft.family].selects(draft);
+  const { family, allAddresses } = draft;
+  if (allAddresses) return DRAFT_FAMILIES[family].selects(draft);
+  if (addresses === null) return false;
+  return (
+    addresses.length > 0 ||
+    DRAFT_FAMILIES[family].findsAddresses(DRAFT_FAMILIES[family].withoutBroken(draft))
+  );
 }
 
 /**

@@ -292,6 +292,7 @@ const HOLE_REASONS: Readonly<Record<ChainCoverage['holes'][number]['reason'], st
   resumed: 'were not matched, because the chain was resumed from a later block',
   state: 'were not matched, because no node had the state in which the stream reads values',
   unread: 'have deliveries that expired before a consumer of the feed had read them',
+  children: 'were not matched, because children of its factories were found later',
   before: 'were not matched, because the stream did not watch the chain yet',
 };
 

@@ -56,7 +56,7 @@ export function createStreamSummaryHandlers(needs: StreamSummaryHandlerNeeds) {
           allAddresses: stream.options.allAddresses,
           amountOfAddresses: stream.addressCount,
           amountOfChildren: stream.childCount,
-          topic0: family.topicsOf(stream),
+          ...family.scopeOf(stream),
           createdAt: stream.createdAt,
           queue: its?.queue ?? 0,
           delivered24h: its?.delivered24h ?? 0,

@@ -105,6 +105,11 @@ describe('a 2xx completes the delivery', () => {
     expect(connections).toBe(1);
   });
 
+  test('of HTTP 1.0', async () => {
+    respond = (socket) => socket.end('HTTP/1.0 202 OK\r\nContent-Le');
+    expect(await send()).toMatchObject({ status: 202, error: null });
+  });
+
   test('after interim responses', async () => {
     const interim = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n';
     respond = (socket) => socket.end(`${interim}${interim}HTTP/1.1 201 OK\r\nContent-Le`);
@@ -127,10 +132,12 @@ describe('a 2xx completes the delivery', () => {
         respond = (socket) => {
           const line = `HTTP/1.1 ${code} OK\r\n${how}`;
           socket.write(isSplit ? line.slice(0, 5) : '');
-          setImmediate(() => {
+          const end = (): void => {
             socket.write(isSplit ? line.slice(5) : line);
             socket.end(rest);
-          });
+          };
+          // The sender reads the first piece between two turns of the event loop.
+          setImmediate(() => setImmediate(end));
         };
         expect(await send()).toMatchObject({ status: code, error: null });
       }),

@@ -30,7 +30,7 @@ export const APTOS_API: ApiFamily<AptosStreamRecord> = {
   // Shorter than a hash.
   readAddress: (query) => (/^0x[0-9a-f]{1,63}$/i.test(query) ? padAptosAddress(query) : undefined),
   toBodyAddress: (hex) => hex.toLowerCase(),
-  topicsOf: () => [],
+  scopeOf: () => ({ topic0: [], amountOfFactories: 0, amountOfReads: 0 }),
   signaturesOf: () => new Map(),
   problemsOf: () => [],
 };

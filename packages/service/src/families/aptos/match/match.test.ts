@@ -479,13 +479,26 @@ test('a store that only an old event names is looked up', () => {
 describe('a withdrawal from a coin store that is deleted in the same transaction', () => {
   interface Raw {
     changes: { type: string; address: string; data?: { type: string } }[];
-    events: { type: string; guid: { account_address: string; creation_number: string } }[];
+    events: {
+      type: string;
+      guid: { account_address: string; creation_number: string };
+      data: { amount?: string };
+    }[];
   }
   /**
    * Deletes Alice's coin store in the transaction that transfers her last coins, and returns the
-   * asset of the withdrawal. `alsoOf` is the coin type of a second store to delete.
+   * asset of the withdrawal. `hasTwin` adds the module event of the withdrawal, and `alsoOf` is the
+   * coin type of a second store to delete.
    */
-  const migrate = ({ hasEvent, alsoOf }: { hasEvent: boolean; alsoOf?: string }) => {
+  const migrate = ({
+    hasEvent,
+    hasTwin = false,
+    alsoOf,
+  }: {
+    hasEvent: boolean;
+    hasTwin?: boolean;
+    alsoOf?: string;
+  }) => {
     const raw = runRaw(scriptedAptos.coinTransfer({ ...move, coinType: COIN })) as unknown as Raw;
     const withdrawal = raw.events.find(({ type }) => type === '0x1::coin::WithdrawEvent')!;
     const isHers = (change: Raw['changes'][number]) =>
@@ -503,6 +516,11 @@ describe('a withdrawal from a coin store that is deleted in the same transaction
         deleted_withdraw_event_handle_creation_number: withdrawal.guid.creation_number,
       },
     };
+    const twin = {
+      ...deletion,
+      type: '0x1::coin::CoinWithdraw',
+      data: { account: alice, amount: withdrawal.data.amount, coin_type: COIN },
+    };
     const transaction = toAptosTransaction(
       {
         ...raw,
@@ -510,7 +528,10 @@ describe('a withdrawal from a coin store that is deleted in the same transaction
           ...raw.changes.map((each) => (isHers(each) ? deleted(each.data!.type) : each)),
           ...(alsoOf === undefined ? [] : [deleted(`0x1::coin::CoinStore<${alsoOf}>`)]),
         ],
-        events: [...raw.events, ...(hasEvent ? [deletion] : [])],
+        events: [
+          ...raw.events.flatMap((each) => (hasTwin && each === withdrawal ? [each, twin] : each)),
+          ...(hasEvent ? [deletion] : []),
+        ],
       },
       'a script',
     );
@@ -525,6 +546,11 @@ describe('a withdrawal from a coin store that is deleted in the same transaction
       COIN,
     ],
     ['from the deleted resource', { hasEvent: false }, COIN],
+    [
+      'from its module event, if two resources are deleted',
+      { hasEvent: false, hasTwin: true, alsoOf: aptCoinType },
+      COIN,
+    ],
     ['not from two deleted resources', { hasEvent: false, alsoOf: aptCoinType }, ''],
   ])('has its coin %s', (_, how, asset) => {
     expect(migrate(how)).toBe(asset);

@@ -24,7 +24,11 @@ export const EVM_API: ApiFamily<EvmStreamRecord> = {
   readAddress: (query) => (/^0x[0-9a-f]{40}$/i.test(query) ? toAddress(query) : undefined),
   // Addresses in topics have leading zeros.
   toBodyAddress: (hex) => hex.toLowerCase().replace(/^0x0{24}(?=.{40}$)/, '0x'),
-  topicsOf: ({ options }) => options.topic0 ?? [],
+  scopeOf: ({ options: { topic0, factories, reads } }) => ({
+    topic0: topic0 ?? [],
+    amountOfFactories: factories?.length ?? 0,
+    amountOfReads: reads?.length ?? 0,
+  }),
   signaturesOf: ({ options }) =>
     new Map(
       (options.abi ?? [])

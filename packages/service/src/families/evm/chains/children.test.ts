@@ -368,6 +368,30 @@ async function open(rules: readonly Rule[]) {
   };
 }
 
+test('no block is matched while late children are written', async () => {
+  const world = await open(RULES.slice(0, 1));
+  const { chain, block } = await world.add(0, [], 'ok');
+  const { live } = world.matching();
+  const child = { streamId: world.streams[0]!, factory: 'f', address: addressOf(6) };
+  let matchedUpTo: number | undefined;
+  let end: (result: { children: [] }) => void;
+  const written = live.addLateChildren(chain, [child], (upTo) => {
+    matchedUpTo = upTo;
+    return new Promise<{ children: [] }>((resolve) => (end = resolve));
+  });
+  expect(matchedUpTo).toBe(block.number);
+  expect(() => live.match(chain, block)).toThrow('the children of a factory are being loaded');
+  const order: string[] = [];
+  const loaded = live.loadChildren(chain).then(() => order.push('loaded'));
+  await new Promise(setImmediate);
+  order.push('written');
+  end!({ children: [] });
+  await Promise.all([written, loaded]);
+  expect(order).toEqual(['written', 'loaded']);
+  expect(live.match(chain, block).matches).toEqual([]);
+  await store.deleteStream(child.streamId);
+});
+
 test('each block is matched with the children that its chain has at it', async () => {
   let ofFactories = 0;
   await fc.assert(
@@ -398,4 +422,21 @@ test('each block is matched with the children that its chain has at it', async (
     { numRuns: 8 },
   );
   expect(ofFactories).toBeGreaterThan(20);
+});
+
+test('children of an earlier block are not added if a reorg removes them meanwhile', async () => {
+  const world = await open(RULES.slice(0, 1));
+  const { live } = world.matching();
+  const child = addressOf(3);
+  const { chain, block } = await world.add(0, [], 'ok');
+  const created = toLog({ kind: 'created', emitter: addressOf(1), first: child, second: child }, 0);
+  const children = await live.findChildren(chain, { ...block, logs: [created] });
+  expect(children).toMatchObject([{ address: child }]);
+  await live.addLateChildren(chain, children, () => {
+    live.changeChildren(chain, { removed: children });
+    return Promise.resolve({ children });
+  });
+  await world.add(0, [{ kind: 'created', emitter: child, first: child, second: child }], 'ok');
+  expect(world.matches()).toEqual([]);
+  for (const id of world.streams) await store.deleteStream(id);
 });

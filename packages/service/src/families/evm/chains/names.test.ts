@@ -98,10 +98,16 @@ test('resolvers that hang delay no other request, end in time, and do not count 
   const counts = (pattern: RegExp) => messages.filter((each) => pattern.test(String(each))).length;
   expect(counts(/did not resolve within 2 s/)).toBe(16);
   expect(counts(/Try again later/)).toBe(24);
+  // The calls still wait for their resolvers.
+  await expect(readSoon('a.eth')).rejects.toThrow('Try again later');
   expect(source.providers()[0]).toMatchObject({ state: 'good', failures: 0 });
 });
 
-test('a name that resolves makes room for the next', async () => {
+test('names make room for the next, whether they resolve or fail', async () => {
+  chain.answerCalls(() => '0xff');
+  for (let n = 0; n < 20; n++) {
+    await expect(readName('a.eth')).rejects.toMatchObject({ kind: 'inconsistent' });
+  }
   chain.answerCalls(() => wrap(word(ADDRESS.slice(2))));
-  for (let n = 0; n < 40; n++) expect(await readName('a.eth')).toBe(ADDRESS);
+  for (let n = 0; n < 20; n++) expect(await readName('a.eth')).toBe(ADDRESS);
 });

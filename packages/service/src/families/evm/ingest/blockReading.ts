@@ -120,7 +120,8 @@ export function createBlockReading({
       ...(!wanted.transactions && { transactions: [] }),
       internalTransactions: traced?.internalTransactions ?? [],
       ...(traced?.calls && { calls: traced.calls, failures: traced.failures }),
-      ...withTraces(unverified, traced?.isPartial === true),
+      ...(traced && { traced: traced.traced }),
+      ...withTraces(unverified, traced),
     };
     const { unverified: mark } = block;
     const isReadAgain = mark !== undefined && (mark.isUncertain || needs.holds === true);
@@ -161,7 +162,7 @@ export function createBlockReading({
     },
 
     async readAgain(header, needs) {
-      let isComplete = false;
+      let isComplete = !needs.transactions && !needs.logs;
       const how: AcceptBlock = async (...given) => {
         const best = await chooseBest(...given);
         isComplete = best.isComplete;
@@ -199,16 +200,23 @@ async function readTraces(
     return complete ?? partial;
   } catch (error) {
     if (partial === undefined) throw error;
-    return partial;
+    // The node that failed may have the traces.
+    return { ...partial, mayAppear: true };
   }
 }
 
 /** Adds the mark of missing traces. */
 function withTraces(
   unverified: EvmBlock['unverified'],
-  isPartial: boolean,
+  traced: TracedRecords | undefined,
 ): Pick<EvmBlock, 'unverified'> {
-  if (!isPartial) return unverified === undefined ? {} : { unverified };
-  const { codes = [], ...rest } = unverified ?? { witnesses: 1, isUncertain: false };
-  return { unverified: { ...rest, codes: [...codes, 'traces'] } };
+  if (traced?.isPartial !== true) return unverified === undefined ? {} : { unverified };
+  const { codes = [], witnesses = 1, isUncertain = false } = unverified ?? {};
+  return {
+    unverified: {
+      codes: [...codes, 'traces'],
+      witnesses,
+      isUncertain: isUncertain || traced.mayAppear,
+    },
+  };
 }

@@ -179,13 +179,13 @@ export async function startFakeNode(
   };
 }
 
-/** Reads a block from nodes, as the service does. */
-export async function readFrom(
+/** Reads blocks from nodes one after another, as the service does. */
+export async function readAllFrom(
   nodes: readonly FakeNode[],
-  number: number,
+  numbers: readonly number[],
   needs: BlockNeeds,
   options: Partial<EvmSourceOptions> = {},
-): Promise<EvmBlock> {
+): Promise<EvmBlock[]> {
   const source = createEvmSource({
     chain: '0x7a69',
     urls: nodes.map(({ url }) => url),
@@ -194,8 +194,18 @@ export async function readFrom(
     ...options,
   });
   try {
-    return (await source.readBlockAt(number, needs))!.block;
+    const blocks: EvmBlock[] = [];
+    for (const number of numbers) blocks.push((await source.readBlockAt(number, needs))!.block);
+    return blocks;
   } finally {
     await source.stop();
   }
 }
+
+/** Reads a block like {@link readAllFrom}. */
+export const readFrom = async (
+  nodes: readonly FakeNode[],
+  number: number,
+  needs: BlockNeeds,
+  options?: Partial<EvmSourceOptions>,
+): Promise<EvmBlock> => (await readAllFrom(nodes, [number], needs, options))[0]!;

@@ -162,11 +162,14 @@ export function failureOfTrace(trace: Json): CallFailure | undefined {
   return failureOf(trace, trace['result'] == null ? null : toObject(trace['result'], 'result'));
 }
 
-/** Returns the frames of each transaction from the result of `trace_block`, in its order. */
+/**
+ * Returns the frames of each transaction from the result of `trace_block`, in its order; undefined
+ * if its trace is missing.
+ */
 export function framesOfTraceBlock(
   answer: unknown,
   { hashes, blockHash }: Transactions,
-): Iterable<Frame>[] {
+): (Iterable<Frame> | undefined)[] {
   const traces: Json[][] = hashes.map(() => []);
   for (const item of toList(answer, 'traces')) {
     const trace = toObject(item, 'trace');
@@ -185,7 +188,9 @@ export function framesOfTraceBlock(
     }
     traces[transactionIndex]!.push(trace);
   }
-  return traces.map((own, index) => framesOfTraces(own, hashes[index]!, index));
+  return traces.map((own, index) =>
+    own.length === 0 ? undefined : framesOfTraces(own, hashes[index]!, index),
+  );
 }
 
 function* framesOfTraces(

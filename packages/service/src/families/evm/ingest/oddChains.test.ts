@@ -1,6 +1,8 @@
 /** Tests blocks of chains that break Ethereum's rules: they are read as what they mean. */
 import { afterEach, describe, expect, test } from 'vitest';
+import { createLog } from '../../../base/log.ts';
 import { bloomOf } from './bloom.ts';
+import { createEvmSource } from './evm.ts';
 import {
   ALL,
   FULL_BLOOM,
@@ -12,6 +14,7 @@ import {
   createReceipt,
   createTransaction,
   fail,
+  readAllFrom,
   readFrom,
   startFakeNode,
   toHex,
@@ -231,6 +234,18 @@ describe('receipts', () => {
     });
   });
 
+  test.each([null, undefined])('that have %s as their block are its own', async (blockHash) => {
+    const { block, receipts } = two();
+    const node = await start([
+      { block, receipts: receipts.map((receipt) => ({ ...receipt, blockHash })) },
+    ]);
+    expect(await readFrom([node], 7, ALL)).toMatchObject({
+      logs: [{ logIndex: 0 }, { logIndex: 1 }],
+      unverified: { codes: ['header-hash'] },
+    });
+    expect(node.calls['eth_getTransactionReceipt']).toBeUndefined();
+  });
+
   test('that are null for an empty block are none', async () => {
     const node = await start([{ block: createBlock(7) }], { eth_getBlockReceipts: () => null });
     expect((await readFrom([node], 7, ALL)).unverified!.codes).toEqual(['header-hash']);
@@ -269,6 +284,28 @@ describe('logs', () => {
     const node = await start([two()], { eth_getLogs: refuse });
     expect((await readFrom([node], 7, LOGS)).logs).toHaveLength(2);
   });
+
+  test('are no longer requested by the hash of a block if that list lacked them', async () => {
+    const contents = [7, 8].map((number) => {
+      const block = createBlock(number, {
+        transactions: [createTransaction(0)],
+        logsBloom: undefined,
+      });
+      return { block, receipts: [createReceipt(block, 0, [createBlockLog(block, 0, 0)])] };
+    });
+    const asked: string[] = [];
+    const node = await start(contents, {
+      eth_getLogs: ({ fromBlock }: { fromBlock?: string }) => {
+        asked.push(fromBlock ?? 'by hash');
+        return contents.flatMap(({ block, receipts }) =>
+          block['number'] === fromBlock ? receipts.flatMap(({ logs }) => logs as Json[]) : [],
+        );
+      },
+    });
+    const blocks = await readAllFrom([node], [7, 8], LOGS);
+    expect(blocks.map(({ logs }) => logs.length)).toEqual([1, 1]);
+    expect(asked).toEqual(['by hash', '0x7', '0x8']);
+  });
 });
 
 describe('traces', () => {
@@ -284,8 +321,10 @@ describe('traces', () => {
     { txHash: word(0x7001), result: null, error: { code: -32000, message: 'execution timeout' } },
   ];
   /** Fails to trace the transaction at this index. */
-  const traceAllBut = (index: number) => (hash: string) =>
-    hash === word(0x7000 + index) ? FAILS() : frameOf(1 + Number(hash) - 0x7000);
+  const traceAllBut =
+    (index: number, refuse = FAILS) =>
+    (hash: string) =>
+      hash === word(0x7000 + index) ? refuse() : frameOf(1 + Number(hash) - 0x7000);
   const REFUSED = fail(-32601, 'the method does not exist');
   type Methods = NonNullable<Parameters<typeof startFakeNode>[1]>;
   const read = async (...methods: Methods[]) => {
@@ -293,7 +332,7 @@ describe('traces', () => {
     for (const each of methods) own.push(await start([{ block }], each));
     const { internalTransactions, unverified } = await readFrom(own, 7, TRACES);
     const values = internalTransactions.map(({ value }) => value);
-    return { values, codes: unverified?.codes };
+    return { values, codes: unverified?.codes, isUncertain: unverified?.isUncertain };
   };
 
   test('of a transaction are requested again, with more time, if the node failed', async () => {
@@ -314,7 +353,23 @@ describe('traces', () => {
     ['in its block, and the node has no single traces', { debug_traceTransaction: REFUSED }],
   ])('of a transaction that cannot be traced are missing: %s', async (_, methods) => {
     const all = { debug_traceBlockByHash: () => entries, ...methods };
-    expect(await read(all)).toEqual({ values: ['0x1'], codes: ['traces'] });
+    expect(await read(all)).toEqual({ values: ['0x1'], codes: ['traces'], isUncertain: false });
+  });
+
+  test.each<[string, Methods[]]>([
+    ['node lags', [{ debug_traceTransaction: fail(-32000, 'transaction not found') }]],
+    ['node failed', [{ debug_traceTransaction: fail(-32603, 'internal error') }]],
+    [
+      'other node failed',
+      [
+        { debug_traceTransaction: FAILS },
+        { debug_traceBlockByHash: fail(-32603, 'internal error') },
+      ],
+    ],
+  ])('that may appear later are missing, and the block is uncertain: the %s', async (_, nodes) => {
+    const all = nodes.map((methods) => ({ debug_traceBlockByHash: () => entries, ...methods }));
+    const found = await read(...all);
+    expect(found).toEqual({ values: ['0x1'], codes: ['traces'], isUncertain: true });
   });
 
   test.each([
@@ -325,10 +380,47 @@ describe('traces', () => {
     const one = { ...methods, debug_traceTransaction: traceAllBut(-1) };
     expect(await read(one)).toEqual({ values: ['0x1', '0x2'], codes: undefined });
     for (const [index, value] of ['0x2', '0x1'].entries()) {
-      const partial = { ...methods, debug_traceTransaction: traceAllBut(index) };
-      expect(await read(partial)).toEqual({ values: [value], codes: ['traces'] });
+      const partial = { ...methods, debug_traceTransaction: traceAllBut(index, refuse) };
+      expect(await read(partial)).toMatchObject({ values: [value], codes: ['traces'] });
       expect(await read(partial, one)).toEqual({ values: ['0x1', '0x2'], codes: undefined });
     }
+  });
+
+  test.each([
+    ['a pruned state', fail(-32001, 'Resource not found')],
+    ['a timeout', fail(-32000, 'execution timeout')],
+  ])('that callTracer lacks because of %s are read by trace_block', async (_, refuse) => {
+    const lacking = entries.map(({ txHash }) => ({ txHash, error: 'Resource not found' }));
+    const traceOf = (n: number, traceAddress: number[], value: string): Json => ({
+      blockHash: block['hash'],
+      transactionHash: word(0x7000 + n),
+      transactionPosition: n,
+      traceAddress,
+      type: 'call',
+      action: { callType: 'call', from: address(1), to: address(2), value },
+    });
+    const methods: Methods = {
+      debug_traceBlockByHash: () => lacking,
+      debug_traceTransaction: refuse,
+      trace_block: () =>
+        [0, 1].flatMap((n) => [traceOf(n, [], '0x0'), traceOf(n, [0], toHex(n + 3))]),
+    };
+    expect(await read(methods)).toEqual({ values: ['0x3', '0x4'], codes: undefined });
+    const withFirst = { ...methods, debug_traceBlockByHash: () => [entries[0], lacking[1]] };
+    expect(await read(withFirst)).toEqual({ values: ['0x1', '0x4'], codes: undefined });
+  });
+
+  test('of a block that is read again are complete once each node answered', async () => {
+    const node = await start([{ block }], { debug_traceBlockByHash: () => entries });
+    const source = createEvmSource({
+      chain: '0x7a69',
+      urls: [node.url],
+      pollMs: 10_000,
+      log: createLog(() => {}),
+    });
+    const { header } = (await source.readBlockAt(7, TRACES))!;
+    expect(await source.later!.read(header, TRACES)).toMatchObject({ isComplete: true });
+    await source.stop();
   });
 
   test('of a block are awaited if the failure may pass', async () => {

@@ -1,27 +1,44 @@
 import { expect, test } from 'vitest';
-import type { EvmBlock, EvmCall, EvmTransaction } from '../match/block.ts';
+import type { BlockNeeds } from '../../../store/blocks/contract.ts';
+import type { EvmBlock, EvmCall, EvmInternalTransaction, EvmTransaction } from '../match/block.ts';
 import { EVM_RECORDS } from './recordIds.ts';
 
-const call = { transactionHash: '0xa' } as EvmCall;
+const call = { transactionHash: '0xa', traceAddress: [0] as readonly number[] } as EvmCall;
+const move = { transactionHash: '0xa' } as EvmInternalTransaction;
 const block = {
   logs: [],
   transactions: [{ hash: '0xa' }, { hash: '0xb' }] as EvmTransaction[],
-  internalTransactions: [],
+  internalTransactions: [move, { ...move, transactionHash: '0xb' }],
   calls: [call, { ...call, transactionHash: '0xb' }],
+  traced: ['0xa', '0xb'],
 } as unknown as EvmBlock;
+const [a, b, traceOfA, traceOfB] = EVM_RECORDS.of(block);
+const nothing = { logs: [], txs: [], txsInternal: [] };
+const known = (body: object) => [...EVM_RECORDS.ofWebhooks([JSON.stringify(body)])];
 
-test('the transaction of a call in a webhook is known, once', () => {
-  const body = JSON.stringify({ logs: [], txs: [{ hash: '0xa' }], calls: [call, call] });
-  const known = EVM_RECORDS.ofWebhooks([body]);
-  const [first, second] = EVM_RECORDS.of(block);
-  expect([...known]).toEqual([first]);
-  const alone = JSON.stringify({ logs: [], txs: [], calls: [{ transactionHash: '0xb' }] });
-  expect([...EVM_RECORDS.ofWebhooks([alone])]).toEqual([second]);
+test('the transactions and traces of calls in a webhook are known, once', () => {
+  const own = { transactionHash: '0xb', traceAddress: [] };
+  expect(known({ ...nothing, txs: [{ hash: '0xa' }], calls: [own, own] })).toEqual([a, b]);
+  expect(known({ ...nothing, calls: [call, call] })).toEqual([traceOfA]);
+  expect(known({ ...nothing, txsInternal: [{ transactionHash: '0xb' }] })).toEqual([traceOfB]);
 });
 
-test('a part of a block has the calls of its transactions', () => {
-  const [first] = EVM_RECORDS.of(block);
-  const part = EVM_RECORDS.pick(block, (id) => id === first);
-  expect(part.transactions).toHaveLength(1);
-  expect(part.calls).toEqual([call]);
+test('a part of a block has the records of its traces', () => {
+  const part = EVM_RECORDS.pick(block, (id) => id === traceOfA);
+  expect(part).toMatchObject({ transactions: [], calls: [call], internalTransactions: [move] });
+  const rest = EVM_RECORDS.pick(block, (id) => id !== traceOfA);
+  expect(rest.transactions).toHaveLength(2);
+  expect(rest.calls).toMatchObject([{ transactionHash: '0xb' }]);
+  expect(EVM_RECORDS.of(rest)).toEqual(new Set([a, b, traceOfB]));
+});
+
+test('a block without a needed trace does not show that records are gone', () => {
+  const needs: BlockNeeds = { logs: true, transactions: true, traces: true };
+  const lacks = (change: Partial<EvmBlock>, traces = true) =>
+    EVM_RECORDS.lacksParts({ ...block, ...change }, { ...needs, traces });
+  const unverified = { codes: ['traces'] as const, witnesses: 1, isUncertain: false };
+  expect(lacks({})).toBe(false);
+  expect(lacks({ unverified })).toBe(true);
+  expect(lacks({ traced: undefined })).toBe(true);
+  expect(lacks({ traced: undefined }, false)).toBe(false);
 });

@@ -37,11 +37,18 @@ function identify(logs: readonly IdentifiedLog[], transactions: readonly { hash:
 
 const identifyBlock = ({ logs, transactions }: EvmBlock) => identify(logs, transactions);
 
+/** Returns the id of all records in the trace of a transaction. */
+const identifyTrace = (hash: string): string => digest([hash, 'trace']);
+
 export const EVM_RECORDS: RecordIds<EvmBlock> = {
-  isMissing,
+  lacksParts({ unverified: { codes = [], isUncertain = false } = {}, traced }, needs) {
+    const lacksTraces = needs.traces && (traced === undefined || codes.includes('traces'));
+    return lacksTraces || (isUncertain && codes.some(isMissing));
+  },
   of(block) {
     const ids = identifyBlock(block);
-    return new Set([...ids.logs, ...ids.transactions]);
+    const traces = (block.traced ?? []).map(identifyTrace);
+    return new Set([...ids.logs, ...ids.transactions, ...traces]);
   },
 
   ofWebhooks(bodies) {
@@ -54,23 +61,35 @@ export const EVM_RECORDS: RecordIds<EvmBlock> = {
     );
     const hashes = webhooks.flatMap(({ txs, calls = [] }) => [
       ...txs.map(({ hash }) => hash),
-      ...calls.map(({ transactionHash }) => transactionHash),
+      ...calls
+        .filter(({ traceAddress }) => traceAddress.length === 0)
+        .map(({ transactionHash }) => transactionHash),
     ]);
     const ids = identify(
       logs,
       [...new Set(hashes)].map((hash) => ({ hash })),
     );
-    return new Set([...ids.logs, ...ids.transactions]);
+    const traces = webhooks.flatMap(({ txsInternal, calls = [] }) => [
+      ...txsInternal,
+      ...calls.filter(({ traceAddress }) => traceAddress.length > 0),
+    ]);
+    return new Set([
+      ...ids.logs,
+      ...ids.transactions,
+      ...traces.map(({ transactionHash }) => identifyTrace(transactionHash)),
+    ]);
   },
 
   pick(block, isWanted) {
     const ids = identifyBlock(block);
     const transactions = block.transactions.filter((_, n) => isWanted(ids.transactions[n]!));
-    const hashes = new Set(transactions.map(({ hash }) => hash));
+    const traced = (block.traced ?? []).filter((hash) => isWanted(identifyTrace(hash)));
+    const hashes = new Set(traced);
     return {
       ...block,
       logs: block.logs.filter((_, n) => isWanted(ids.logs[n]!)),
       transactions,
+      traced,
       internalTransactions: block.internalTransactions.filter(({ transactionHash }) =>
         hashes.has(transactionHash),
       ),

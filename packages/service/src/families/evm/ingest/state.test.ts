@@ -320,6 +320,20 @@ test('calls that use up the gas of their batch are made alone from then on', asy
   expect(requests).toHaveLength(4);
 });
 
+test('calls that nodes could not answer are made together again', async () => {
+  let isAway = true;
+  const { reader, requests } = createReader(({ method }) => {
+    if (isAway && method === 'eth_call') throw new SourceError('inconsistent', 'no result');
+    return undefined;
+  });
+  const calls = [callOf('drawings'), callOf('drawings')];
+  expect(await reader.call(head(), calls)).toMatchObject(calls.map(() => ({ outcome: 'refused' })));
+  isAway = false;
+  requests.length = 0;
+  expect(await reader.call(head(), calls)).toEqual(calls.map(() => read(word(2n))));
+  expect(requests.filter(({ method }) => method === 'eth_call')).toHaveLength(1);
+});
+
 test('a batch that its node refuses is divided', async () => {
   const sizes: number[] = [];
   const { reader } = createReader(({ method, params }) => {

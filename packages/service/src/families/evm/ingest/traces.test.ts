@@ -267,7 +267,12 @@ describe('internal transactions', () => {
       const all = traceBlock.map((each, n) => (n === 2 ? { ...each, ...odd } : each));
       expect(readTraceBlock(all)).toMatchObject(missing);
     }
+    const withoutPlain = traceBlock.filter((each) => each['transactionPosition'] !== 2);
+    for (const odd of [withoutPlain, []]) {
+      expect(readTraceBlock(odd).isPartial).toBe(true);
+    }
     expect(readCallTracer(callTracer).isPartial).toBe(false);
+    expect(readCallTracer([third, second, first])).toEqual(readCallTracer(callTracer));
     expect(readTraceBlock(traceBlock).isPartial).toBe(false);
   });
 
@@ -366,6 +371,7 @@ describe('calls', () => {
     const traces = read(framesOfTraceBlock(parity, transactions), false);
     expect(joinTraces(traces, hashes, false)).toEqual({
       internalTransactions: expected,
+      traced: hashes,
       isPartial: false,
     });
   });

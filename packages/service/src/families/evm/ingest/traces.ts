@@ -8,7 +8,7 @@ import { SourceError, isOfKind } from '../../../ingest/source.ts';
 import { type Frame, framesOf, framesOfBlock, framesOfTraceBlock } from './frames.ts';
 import { mapLimited } from './mapLimited.ts';
 import type { Provider } from './provider.ts';
-import type { Ways } from './ways.ts';
+import type { Way, Ways } from './ways.ts';
 
 export interface TraceReader {
   /**
@@ -31,8 +31,12 @@ export interface TracedRecords extends Pick<
   EvmBlock,
   'internalTransactions' | 'calls' | 'failures'
 > {
+  /** Hashes of the transactions whose trace was read. */
+  traced: readonly string[];
   /** Whether the trace of a transaction is missing, and with it the transaction's calls. */
   isPartial: boolean;
+  /** Whether a missing trace may be read later: the node lags, or failed for a passing reason. */
+  mayAppear: boolean;
 }
 
 /** The trace of a transaction. */
@@ -82,7 +86,7 @@ export function joinTraces(
   traces: readonly (Trace | undefined)[],
   hashes: readonly string[],
   hasCalls: boolean,
-): TracedRecords {
+): Omit<TracedRecords, 'mayAppear'> {
   const failures = new Map<string, CallFailure>();
   for (const [n, trace] of traces.entries()) {
     if (trace?.failure !== undefined) failures.set(hashes[n]!, trace.failure);
@@ -90,6 +94,7 @@ export function joinTraces(
   return {
     internalTransactions: traces.flatMap((each) => each?.internalTransactions ?? []),
     ...(hasCalls && { calls: traces.flatMap((each) => each?.calls ?? []), failures }),
+    traced: hashes.filter((_, n) => traces[n] !== undefined),
     isPartial: traces.includes(undefined),
   };
 }
@@ -113,57 +118,70 @@ export function createTraceReader(ways: Ways<Provider>): TraceReader {
   return {
     async read(node, { number, hash }, hashes, hasCalls) {
       const transactions = { hashes, blockHash: hash };
-      const traceSingly = async (index: number): Promise<Trace | undefined> => {
+      /** The traces so far. Each way adds those that are missing. */
+      const traces: (Trace | undefined)[] = hashes.map(() => undefined);
+      /** The transactions that were not traced alone yet. */
+      const untried = new Set(hashes.keys());
+      let mayAppear = false;
+      const listMissing = () => [...untried].filter((n) => traces[n] === undefined);
+      const traceSingly = async (index: number): Promise<void> => {
+        untried.delete(index);
         const own = hashes[index]!;
         const how = { isOptional: true };
         const answer = await node.request('debug_traceTransaction', [own, SINGLE_TRACER], how);
-        return readTrace(framesOf(answer, own, index), hasCalls);
+        traces[index] = readTrace(framesOf(answer, own, index), hasCalls);
       };
       /** Traces the transactions whose trace is missing one by one, if the node can. */
-      const complete = async (traces: readonly (Trace | undefined)[]): Promise<TracedRecords> => {
-        const all = [...traces];
-        const missing = [...all.keys()].filter((n) => all[n] === undefined);
-        await mapLimited(missing, TRACES_AT_ONCE, async (n) => {
+      const complete = async (): Promise<TracedRecords> => {
+        await mapLimited(listMissing(), TRACES_AT_ONCE, async (n) => {
           try {
-            all[n] = await traceSingly(n);
+            await traceSingly(n);
           } catch (error) {
             if (!(error instanceof SourceError) || isOfKind(error, 'rate-limited', 'unreachable')) {
               throw error;
             }
+            mayAppear ||= !isOfKind(error, 'unsupported') && !isOfTransaction(error);
           }
         });
-        return joinTraces(all, hashes, hasCalls);
+        return { ...joinTraces(traces, hashes, hasCalls), mayAppear };
       };
-      const readEach = (traces: readonly (Iterable<Frame> | undefined)[]) =>
-        traces.map((frames) => frames && readTrace(frames, hasCalls));
+      const add = (read: readonly (Iterable<Frame> | undefined)[]): Promise<TracedRecords> => {
+        for (const [n, frames] of read.entries()) {
+          if (frames !== undefined) traces[n] ??= readTrace(frames, hasCalls);
+        }
+        return complete();
+      };
       try {
-        return await ways.ask<TracedRecords>(node, 'traces', [
+        const questions: Way<TracedRecords>[] = [
           {
             name: 'callTracer',
             async ask() {
               const answer = await node.request('debug_traceBlockByHash', [hash, TRACER]);
-              return complete(readEach(framesOfBlock(answer, transactions)));
+              return add(framesOfBlock(answer, transactions));
             },
           },
           {
             name: 'trace_block',
             async ask() {
               const answer = await node.request('trace_block', [toHex(number)]);
-              return complete(readEach(framesOfTraceBlock(answer, transactions)));
+              return add(framesOfTraceBlock(answer, transactions));
             },
           },
           {
             name: 'one by one',
             async ask() {
               // The first one shows whether the node supports this at all.
-              const first = await traceSingly(0).catch((error: unknown) => {
-                if (isOfTransaction(error)) return undefined;
-                throw error;
-              });
-              return complete([first, ...hashes.slice(1).map(() => undefined)]);
+              const [first] = listMissing();
+              if (first !== undefined) {
+                await traceSingly(first).catch((error: unknown) => {
+                  if (!isOfTransaction(error)) throw error;
+                });
+              }
+              return complete();
             },
           },
-        ]);
+        ];
+        return await ways.ask(node, 'traces', questions, ({ isPartial }) => !isPartial);
       } catch (error) {
         if (isOfKind(error, 'unsupported') && isMissingAt(node)) return undefined;
         throw error;

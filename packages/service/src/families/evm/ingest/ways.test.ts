@@ -100,6 +100,9 @@ test('an answer that is not good is used only if no way gives a better one', asy
   expect(asked).toEqual(['first', 'second']);
   expect(await ask({ first: 'bad', second: 'worse' }, isGood)).toBe('worse');
   expect(await ask({ first: 'bad', second: fails('refused') }, isGood)).toBe('bad');
+  const limited = { first: 'bad', second: fails('rate-limited'), third: fails('unreachable') };
+  expect(await ask(limited, isGood)).toBe('bad');
+  expect(asked).toEqual(['first', 'second', 'third']);
 });
 
 test('if all ways are refused, they are all tried, and the first error is reported', async () => {

@@ -25,6 +25,11 @@ export interface EvmBlock {
    * undone; undefined if no stream needs them, or no node supports traces.
    */
   calls?: EvmCall[] | undefined;
+  /**
+   * Hashes of the transactions whose trace was read; undefined if no stream needs traces, or no node
+   * supports them.
+   */
+  traced?: readonly string[] | undefined;
   /** Failures of transactions by hash, from the same traces. */
   failures?: ReadonlyMap<string, CallFailure> | undefined;
   /** Marks of the gaps in the evidence; undefined if the block is verified. */

@@ -91,7 +91,14 @@ function valueOf(parameter: Parameter): fc.Arbitrary<unknown> {
 }
 const exactly = (length: number) => ({ minLength: length, maxLength: length });
 
-/** Generates the input of a call: encoded, truncated, with more data, or arbitrary. */
+/** Returns the selector with one other bit. */
+const flipBit = (selector: Hex, bit: number): Hex =>
+  `0x${(BigInt(selector) ^ (1n << BigInt(bit))).toString(16).padStart(8, '0')}`;
+
+/**
+ * Generates the input of a call: encoded, truncated, with more data, with a similar selector, or
+ * arbitrary.
+ */
 const anyInput: fc.Arbitrary<Hex> = fc.oneof(
   {
     weight: 6,
@@ -108,6 +115,12 @@ const anyInput: fc.Arbitrary<Hex> = fc.oneof(
     arbitrary: fc
       .tuple(fc.constantFrom(...FUNCTIONS), fc.uint8Array({ maxLength: 96 }))
       .map(([item, rest]): Hex => `${selectorOf(item)}${toHexBytes(rest).slice(2)}`),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(fc.constantFrom(...FUNCTIONS), fc.nat(31))
+      .map(([item, bit]) => flipBit(selectorOf(item), bit)),
   },
   { weight: 1, arbitrary: fc.uint8Array({ maxLength: 8 }).map(toHexBytes) },
 );
@@ -630,17 +643,28 @@ test('a stream with functions needs transactions, and all calls of traces for in
   expect(searchOf(indexOf(calling(), [to]), '0x1', () => [to])).toBeUndefined();
 });
 
+/** Returns the log of a transaction, whose index is also that of the transaction. */
+const logOf = (transactionIndex: number) => ({
+  logIndex: transactionIndex,
+  transactionIndex,
+  transactionHash: hashOf(transactionIndex),
+  address: to,
+  topics: [],
+  data: '0x',
+});
+
+test('a call adds all logs of its transaction, if they are wanted', () => {
+  const others = transaction({ input: '0x' });
+  const block = toBlock([others, transaction(), others]);
+  block.logs = [0, 1, 1, 2].map(logOf);
+  const options = calling({ includeAllTxLogs: true });
+  expect(matchWith(options, [to], block)?.logs.map((log) => log.logIndex)).toEqual(['1', '1']);
+  expect(matchWith(calling(), [to], block)?.logs).toEqual([]);
+});
+
 test('each log gets the sender and the decoded call of its transaction', () => {
   const block = toBlock([transaction(), { ...transaction(), isCreation: true }]);
-  const log = (transactionIndex: number, transactionHash: string) => ({
-    logIndex: transactionIndex,
-    transactionIndex,
-    transactionHash,
-    address: to,
-    topics: [],
-    data: '0x',
-  });
-  block.logs = [log(0, hashOf(0)), log(1, hashOf(1)), log(2, hashOf(2))];
+  block.logs = [0, 1, 2].map(logOf);
   const abi: AbiItem[] = [
     {
       type: 'function',

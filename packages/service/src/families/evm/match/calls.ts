@@ -53,15 +53,18 @@ export function* eachCall(
 ): Generator<EvmCall> {
   const isCandidate = (input: string): boolean =>
     takesAll || isExplained || selectors.has(selectorOf(input) ?? '');
+  const internal = takesInternal || isExplained ? calls : [];
   let next = 0;
-  for (const transaction of transactions) {
-    if (transaction.to !== null && isCandidate(transaction.input)) {
-      yield toCall(transaction, transaction.to, failures);
-    }
-    if (!takesInternal && !isExplained) continue;
-    for (; calls[next]?.transactionIndex === transaction.transactionIndex; next++) {
-      const call = calls[next]!;
+  // A block that is read again may have calls without their transaction.
+  for (let n = 0; n <= transactions.length; n++) {
+    const transaction = transactions[n];
+    const before = transaction?.transactionIndex ?? Infinity;
+    for (; next < internal.length && internal[next]!.transactionIndex < before; next++) {
+      const call = internal[next]!;
       if (isCandidate(call.input)) yield call;
+    }
+    if (transaction !== undefined && transaction.to !== null && isCandidate(transaction.input)) {
+      yield toCall(transaction, transaction.to, failures);
     }
   }
 }

@@ -101,6 +101,10 @@ describe('filters', () => {
     [{ and: [{ gt: ['value', '1'] }, { eq: ['to', address(1)] }] }, payment, false],
     [{ or: [{ lt: ['value', '1'] }, { eq: ['to', address(0xb2)] }] }, payment, true],
     [{ or: [{ lt: ['value', '1'] }, { eq: ['to', address(1)] }] }, payment, false],
+    [{ or: [{ eq: ['value', '1'] }, { eq: ['value', BIG.toString()] }] }, payment, true],
+    [{ or: [{ eq: ['value', '1'] }, { eq: ['to', address(0xb2)] }] }, payment, true],
+    [{ and: [{ ne: ['value', '1'] }, { ne: ['value', BIG.toString()] }] }, payment, false],
+    [{ and: [{ ne: ['value', '1'] }, { ne: ['to', address(0xb2)] }] }, payment, false],
     [
       {
         or: [{ and: [{ lt: ['value', '1'] }, { gt: ['value', '0'] }] }, { ne: ['to', address(1)] }],

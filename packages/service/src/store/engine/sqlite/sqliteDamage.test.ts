@@ -110,3 +110,13 @@ test.each([
     fix: expect.stringContaining(`sluice restore FILE --data ${data} --yes`) as string,
   });
 });
+
+test('damage that appears while the ledger is open is explained, too', async () => {
+  const { data, ledger } = copyOf('damaged-later');
+  const store = await openSqliteStore(data);
+  expect(store.explainError(new Error('database disk image is malformed'))).toMatchObject({
+    code: 'invalid_file',
+    message: `The ledger ${ledger} is damaged: database disk image is malformed`,
+  });
+  await store.close();
+});

@@ -89,6 +89,8 @@ describe('a search by ranges', () => {
     expect(found.every((each) => each?.isProven === false)).toBe(true);
     expect(nodes[0]!.calls['eth_getLogs']).toBeLessThan(4);
     expect(found.length).toBeLessThan(4);
+    // The node has returned the last block of each round already.
+    expect(nodes[0]!.calls['eth_getBlockByHash']).toBeUndefined();
   });
 
   test('follows the limit of a node', async () => {

@@ -111,7 +111,9 @@ function openSearch(
     isAgain: boolean,
   ): Promise<FoundBlocks | undefined> => {
     if (!isUsable(node)) return undefined;
-    if ((await node.readHeaderOf(anchor.hash)) === undefined) return undefined;
+    // The anchor was just read, often from this node.
+    const hasAnchor = node.knows(anchor.hash) || (await node.readHeaderOf(anchor.hash));
+    if (!hasAnchor) return undefined;
     const range = { from, to: anchor.number };
     const size = Math.min(plan.size, rangesOf(node).limit.size);
     const maxParts = Math.ceil((range.to - from + 1) / size) + SPARE_PARTS;

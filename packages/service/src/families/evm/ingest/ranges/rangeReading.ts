@@ -44,6 +44,8 @@ interface LogSizes {
   wanted: number;
   /** Number of logs in a range above which the size is halved. */
   many: number;
+  /** Number of logs that ranges queried at once are expected to have. */
+  atOnce: number;
   /** Number of logs in memory after which a round ends before the last of its blocks. */
   perRound: number;
   /** Maximum size of one response. A range with a larger one is divided. */
@@ -54,14 +56,16 @@ const MIB = 1024 * 1024;
 const OF_BLOCKS: LogSizes = {
   wanted: 1_000,
   many: 4_000,
+  atOnce: 32_000,
   perRound: 32_000,
   responseBytes: 4 * MIB,
 };
-/** No blocks are read. Many nodes return up to 10,000 logs. */
+/** No blocks are read, so headers cost less in longer rounds. Many nodes return up to 10,000 logs. */
 const OF_KEPT_LOGS: LogSizes = {
   wanted: 8_000,
   many: 10_000,
-  perRound: 64_000,
+  atOnce: 64_000,
+  perRound: 128_000,
   responseBytes: 16 * MIB,
 };
 /** Growth factor of a size that reached a limit, because events may become rarer. */
@@ -180,10 +184,10 @@ export function createRangeReading(
   let plans = begin();
   const sizes = keepsLogs ? OF_KEPT_LOGS : OF_BLOCKS;
 
-  /** Returns how many ranges of this size a round may have. */
-  const rangesPerRound = ({ logsPerBlock }: RangePlan, size: number): number => {
-    const logs = Math.max(1, logsPerBlock * size);
-    return Math.max(1, Math.min(RANGES_AT_ONCE, Math.floor(sizes.perRound / logs)));
+  /** Returns how many ranges of this size, up to a maximum, have this number of logs in total. */
+  const rangesWith = (logs: number, { logsPerBlock }: RangePlan, size: number): number => {
+    const each = Math.max(1, logsPerBlock * size);
+    return Math.max(1, Math.min(RANGES_AT_ONCE, Math.floor(logs / each)));
   };
 
   return {
@@ -198,7 +202,7 @@ export function createRangeReading(
         return undefined;
       }
       const reach = plan.isTried
-        ? Math.max(size * rangesPerRound(plan, size), MIN_ROUND_BLOCKS)
+        ? Math.max(size * rangesWith(sizes.perRound, plan, size), MIN_ROUND_BLOCKS)
         : size;
       return { plan, reach };
     },
@@ -216,7 +220,7 @@ export function createRangeReading(
       ) {
         const size = Math.min(plan.size, ranges.limit.size);
         const partsAtOnce = Math.min(
-          rangesPerRound(plan, size),
+          rangesWith(sizes.atOnce, plan, size),
           Math.ceil(QUERIES_AT_ONCE / plan.filters.length),
         );
         const partCount = ranges.limit.isKnown(size) ? Math.min(partsAtOnce, partsLeft) : 1;

@@ -1,6 +1,5 @@
 import type { AbiItem, RecordKind } from '@sluice/kit';
 import { itemSignature, selectableOf } from '@sluice/kit/contract';
-import { Plus, X } from 'lucide-react';
 import { useId } from 'react';
 import { isEvent, type BalanceDraft, type TriggerDraft } from '../draft.ts';
 import { refusalOf, type Refusals } from '../../../routes/streamForm/draft/refusals.ts';
@@ -15,12 +14,12 @@ import {
   triggerProblems,
   type TriggerField,
 } from './triggers.ts';
-import { Button } from '../../../ui/button.tsx';
+import { EntryList, RemoveEntry } from '../../../ui/form/entryList.tsx';
 import { Check, Select, TextField } from '../../../ui/form/field.tsx';
 import type { PartProps } from '../../../routes/streamForm/partProps.ts';
 
 /** Edits the triggers and native balances whose results are added to the body. */
-export function ReadsPart({ draft, problems, refusals, onChange }: PartProps) {
+export function TriggersPart({ draft, problems, refusals, onChange }: PartProps) {
   const { triggers, balances } = draft;
   const change = (list: readonly TriggerDraft[]): void =>
     onChange({ ...draft, triggers: [...list] });
@@ -28,59 +27,43 @@ export function ReadsPart({ draft, problems, refusals, onChange }: PartProps) {
     onChange({ ...draft, balances: [...list] });
   return (
     <>
-      <fieldset>
-        <legend className="mb-1 text-12 text-muted">Triggers</legend>
-        <p className="text-12 text-faint">
-          Read-only calls at the block of the webhook. A value that starts with $ is a field of the
-          record.
-        </p>
-        <ul>
-          {triggers.map((trigger, index) => (
-            <li key={index} className="border-b border-line py-3">
-              <Trigger
-                trigger={trigger}
-                abi={draft.abi}
-                number={index + 1}
-                refusals={refusals}
-                onChange={(next) => change(triggers.with(index, next))}
-                onRemove={() => change(triggers.toSpliced(index, 1))}
-              />
-            </li>
-          ))}
-        </ul>
-        <Button variant="quiet" onClick={() => change([...triggers, NEW_TRIGGER])}>
-          <Plus size={12} strokeWidth={1.5} aria-hidden="true" />
-          Add trigger
-        </Button>
-      </fieldset>
-      <fieldset>
-        <legend className="mb-1 text-12 text-muted">Native balances</legend>
-        <ul>
-          {balances.map((balance, index) => (
-            <li key={index} className="flex items-start gap-3 border-b border-line py-2">
-              <Balance
-                balance={balance}
-                onChange={(next) => changeBalances(balances.with(index, next))}
-              />
-              <Button
-                variant="quiet"
-                square
-                aria-label={`Remove balance entry ${index + 1}`}
-                onClick={() => changeBalances(balances.toSpliced(index, 1))}
-              >
-                <X size={14} strokeWidth={1.5} aria-hidden="true" />
-              </Button>
-            </li>
-          ))}
-        </ul>
-        {problems.balances !== undefined && (
-          <p className="py-1 text-12 text-bad">{problems.balances}</p>
-        )}
-        <Button variant="quiet" onClick={() => changeBalances([...balances, NEW_BALANCE])}>
-          <Plus size={12} strokeWidth={1.5} aria-hidden="true" />
-          Add balances
-        </Button>
-      </fieldset>
+      <EntryList
+        legend="Triggers"
+        help="Read-only calls at the block of the webhook. A value that starts with $ is a field of the record."
+        addLabel="Add trigger"
+        onAdd={() => change([...triggers, NEW_TRIGGER])}
+      >
+        {triggers.map((trigger, index) => (
+          <Trigger
+            key={index}
+            trigger={trigger}
+            abi={draft.abi}
+            number={index + 1}
+            refusals={refusals}
+            onChange={(next) => change(triggers.with(index, next))}
+            onRemove={() => change(triggers.toSpliced(index, 1))}
+          />
+        ))}
+      </EntryList>
+      <EntryList
+        legend="Native balances"
+        error={problems.balances}
+        addLabel="Add balances"
+        onAdd={() => changeBalances([...balances, NEW_BALANCE])}
+      >
+        {balances.map((balance, index) => (
+          <div key={index} className="flex items-start gap-3">
+            <Balance
+              balance={balance}
+              onChange={(next) => changeBalances(balances.with(index, next))}
+            />
+            <RemoveEntry
+              label={`Remove balance entry ${index + 1}`}
+              onClick={() => changeBalances(balances.toSpliced(index, 1))}
+            />
+          </div>
+        ))}
+      </EntryList>
     </>
   );
 }
@@ -161,15 +144,7 @@ function Trigger({
             ))}
           </Select>
         )}
-        <Button
-          variant="quiet"
-          square
-          className="ml-auto"
-          aria-label={`Remove trigger ${number}`}
-          onClick={onRemove}
-        >
-          <X size={14} strokeWidth={1.5} aria-hidden="true" />
-        </Button>
+        <RemoveEntry label={`Remove trigger ${number}`} onClick={onRemove} />
       </div>
       {problemOf('topic0') !== undefined && (
         <p className="text-12 text-bad">{problemOf('topic0')}</p>

@@ -1,0 +1,84 @@
+import { Link } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import type { FleetStream } from '../../data/fleet.ts';
+import type { WatchedChain } from '../../chains/timeline.ts';
+import { Status } from '../../ui/status.tsx';
+import { useNow } from '../../ui/text/clock.ts';
+import { formatCount, formatMoment, formatQuantity } from '../../ui/text/format.ts';
+import { nameOfStream } from '../../words/names.ts';
+import { describeHealth, type Incident, toIncidents } from './health.ts';
+
+/** Maximum number of incidents shown. More would push the list of streams off the screen. */
+const SHOWN_INCIDENTS = 3;
+
+/** Says in one sentence whether all is well, then lists what fails, by cause. */
+export function HealthLine({
+  fleet,
+  chains,
+}: {
+  fleet: readonly FleetStream[] | undefined;
+  chains: ReadonlyMap<string, WatchedChain>;
+}) {
+  const incidents = useMemo(() => toIncidents(fleet ?? [], chains), [fleet, chains]);
+  const rest = incidents.length - SHOWN_INCIDENTS;
+  return (
+    <section aria-label="Health" className="min-h-9 border-b border-line px-4 py-2">
+      {fleet !== undefined && (
+        <p>
+          <Status
+            condition={describeHealth(fleet, [...chains.values()])}
+            className="flex-wrap whitespace-normal"
+          />
+        </p>
+      )}
+      {incidents.length > 0 && (
+        <ul className="mt-1 grid gap-1 text-12">
+          {incidents.slice(0, SHOWN_INCIDENTS).map((incident) => (
+            <IncidentLine key={incident.cause} incident={incident} />
+          ))}
+          {rest > 0 && (
+            <li>
+              <Link to="/" search={{ show: 'failing' }} className="text-muted hover:underline">
+                {formatCount(rest)} more
+              </Link>
+            </li>
+          )}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function IncidentLine({ incident }: { incident: Incident }) {
+  const now = useNow();
+  const { cause, chainId, streams, since, waiting, latest } = incident;
+  const [first] = streams;
+  const about = [
+    first !== undefined && streams.length === 1
+      ? nameOfStream(first.stream)
+      : formatQuantity(streams.length, 'stream'),
+    since !== null && `since ${formatMoment(since, now)}`,
+    waiting > 0 && `${formatCount(waiting)} waiting`,
+  ].filter((part) => part !== false);
+  return (
+    <li className="flex flex-wrap gap-x-3">
+      <span className="wrap-anywhere">{cause}</span>
+      <span className="text-muted">{about.join(' · ')}</span>
+      {chainId === undefined ? (
+        latest !== undefined && (
+          <Link
+            to="/deliveries/$deliveryId"
+            params={{ deliveryId: latest.id }}
+            className="text-accent hover:underline"
+          >
+            Open the last failure
+          </Link>
+        )
+      ) : (
+        <Link to="/chains" className="text-accent hover:underline">
+          Open chains
+        </Link>
+      )}
+    </li>
+  );
+}
