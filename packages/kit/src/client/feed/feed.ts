@@ -98,7 +98,7 @@ export function createFeed(
   const read = () => readDeliveries(calls, streamId, query, signal);
 
   const toWebhook = ({ receivedAt, ack, ...delivery }: ReadDelivery) => ({
-    ...receive(delivery, receivedAt, options),
+    ...receive(delivery, receivedAt, { family, secret, secrets, toleranceMs }),
     ...delivery,
     ...(isShared && { ack }),
   });
@@ -122,7 +122,7 @@ export function createFeed(
 function receive(
   { headers, body }: FeedDelivery,
   receivedAt: number,
-  { family, secret, secrets, toleranceMs }: AnyFeedOptions,
+  { family, secret, secrets, toleranceMs }: FeedRules<WebhookFamily>,
 ): ReceivedOf<WebhookFamily> {
   const request = { headers, body, family };
   if (secret === undefined && secrets === undefined) {
