@@ -1,12 +1,15 @@
 /**
  * Measures matching blocks of Ethereum's size against a thousand streams with a thousand to ten
  * million addresses in total, including building the bodies. For comparison, it measures a map of
- * strings to sets (up to a million addresses), and iterating over the block without lookups. With
- * ten million addresses, it also measures the share of one core that following four chains takes.
+ * strings to sets (up to a million addresses), and iterating over the block without lookups. It also
+ * measures streams of functions and factories, whose children are the addresses, and what one such
+ * stream costs the others. With ten million addresses, it measures the share of one core that
+ * following four chains takes.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
+import { eventTopic, parseEvent } from '@sluice/kit/contract';
 import { bloomOf } from '../packages/service/src/families/evm/ingest/bloom.ts';
 import { createEvmSource } from '../packages/service/src/families/evm/ingest/evm.ts';
 import type {
@@ -17,11 +20,12 @@ import type {
 import {
   matchBlock,
   type CompiledStream,
-  type EvmStreams,
   createStreamIndex,
 } from '../packages/service/src/families/evm/match/match.ts';
+import { findChildren } from '../packages/service/src/families/evm/match/children.ts';
 import type { Rules } from '../packages/service/src/families/evm/match/rules.ts';
-import type { RuleIndex } from '../packages/service/src/match/ruleIndex.ts';
+import { withChildren } from '../packages/service/src/match/children.ts';
+import { type RuleIndex, loadChildren } from '../packages/service/src/match/ruleIndex.ts';
 import { toWebhookParts } from '../packages/service/src/families/evm/match/webhook.ts';
 import { createLog } from '../packages/service/src/base/log.ts';
 import { splitBody } from '../packages/service/src/store/blocks/body.ts';
@@ -58,7 +62,7 @@ export default async function match(parts: readonly string[]): Promise<Figures> 
   for (const [name, size] of Object.entries(sizes)) {
     const index = createIndex(size);
     const blocks = Array.from({ length: BLOCKS }, (_, n) => createBlock(MAINNET, n, size));
-    const ours = measure(index, blocks);
+    const { alone: ours, beside } = await measureBeside(index, blocks);
     const what = `${STREAMS} streams, ${size.toLocaleString('en')} addresses`;
     figures[`match_${name}`] = {
       value: 1000 / ours.mean,
@@ -67,6 +71,9 @@ export default async function match(parts: readonly string[]): Promise<Figures> 
     };
     figures[`match_${name}_p50`] = ms(ours.p50, 'a block, with webhook bodies');
     figures[`match_${name}_p99`] = ms(ours.p99, 'the same');
+    const others = 'the same, beside a stream with a function and a factory, in turns';
+    figures[`beside_${name}_p50`] = ms(beside.p50, others);
+    figures[`beside_${name}_p99`] = ms(beside.p99, 'the same');
     figures[`match_${name}_bytes`] = {
       value: index.addresses.sizeBytes / index.addresses.size,
       unit: 'B',
@@ -78,7 +85,10 @@ export default async function match(parts: readonly string[]): Promise<Figures> 
     figures[`calls_${name}_p50`] = ms(calling.p50, calls);
     figures[`calls_${name}_p99`] = ms(calling.p99, 'the same');
     for (let n = 0; n < STREAMS; n++) index.put(recordOf(n));
-    const walk = measure({ ...index, watching: () => {} }, blocks);
+    const walk = measure(
+      withLookups(index, () => {}),
+      blocks,
+    );
     figures[`walk_${name}_p50`] = ms(walk.p50, 'raw: iterating over the block without lookups');
     if (size <= MAP_LIMIT) {
       const map = createMapIndex(index, size);
@@ -88,6 +98,12 @@ export default async function match(parts: readonly string[]): Promise<Figures> 
       figures[`map_${name}_bytes`] = { value: map.bytes, unit: 'B', note: 'an entry of that map' };
     }
     if (size === SIZES['10M']) Object.assign(figures, await followChains(index, size));
+    const creating = measure(await createChildIndex(size), blocks.map(withChild));
+    figures[`children_${name}_p50`] = ms(
+      creating.p50,
+      'the addresses are children of a factory per stream, one more is created in each block, and calls match, too',
+    );
+    figures[`children_${name}_p99`] = ms(creating.p99, 'the same');
   }
   return figures;
 }
@@ -138,23 +154,84 @@ function createIndex(size: number) {
   return index;
 }
 
+const FUNCTIONS = ['transfer(address to, uint256 amount)'];
+
+const withOptions = (
+  record: EvmStreamRecord,
+  options: Partial<EvmStreamRecord['options']>,
+): EvmStreamRecord => ({ ...record, options: { ...record.options, ...options } });
+
 /** Makes each stream select a function, without changing its addresses. */
-function selectFunctions(index: RuleIndex<'evm', Rules>): void {
+function selectFunctions(index: Index): void {
   for (let n = 0; n < STREAMS; n++) {
-    const record = recordOf(n);
-    const functions = ['transfer(address to, uint256 amount)'];
-    index.put({ ...record, options: { ...record.options, functions } });
+    index.put(withOptions(recordOf(n), { functions: FUNCTIONS }));
   }
 }
 
+const CREATED = 'Created(address indexed child)';
+const factoryOf = (stream: number): string => addressText(0x7000_0000 + stream);
+
+/** Returns the stream with a function and a factory. */
+const creatorOf = (n: number): EvmStreamRecord =>
+  withOptions(recordOf(n), {
+    functions: FUNCTIONS,
+    factories: [{ address: factoryOf(n), event: CREATED, parameter: 'child' }],
+  });
+
+/** Returns an index of the same streams, with the addresses as children of their factories. */
+async function createChildIndex(size: number): Promise<Index> {
+  const index = createStreamIndex();
+  for (let n = 0; n < STREAMS; n++) index.put(creatorOf(n));
+  await load(index, size / STREAMS);
+  return index;
+}
+
+/** Loads the missing children of an index: `each` per factory. */
+const load = (index: Index, each: number): Promise<void> =>
+  loadChildren(
+    index,
+    {
+      readChildren: ({ streamId }) => {
+        const first = Number.parseInt(streamId.slice(-12), 16) * each;
+        const bytes = new Uint8Array(each * 20);
+        for (let n = 0; n < each; n++) bytes.set(addressBytes(first + n), n * 20);
+        return Promise.resolve({ addresses: { width: 20, bytes }, next: undefined });
+      },
+    },
+    CHAIN,
+  );
+
+/** Returns the block with a log of a factory instead of the first log. */
+const withChild = (block: EvmBlock): EvmBlock => ({
+  ...block,
+  logs: block.logs.with(0, {
+    ...block.logs[0]!,
+    address: factoryOf(block.number % STREAMS),
+    topics: [
+      eventTopic(parseEvent(CREATED)!),
+      `0x${'0'.repeat(24)}${addressText(STRANGERS + block.number).slice(2)}`,
+    ],
+    data: '0x',
+  }),
+});
+
+type Index = RuleIndex<'evm', Rules>;
+
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
+
+/** Returns an index of the same streams that looks up addresses in another way. */
+const withLookups = (index: Index, watching: Index['watching']): Index => ({
+  ...index,
+  watching,
+  following: { ...index.following, watching },
+});
 
 /**
  * Returns an index of the same streams that looks up addresses in a map, and the bytes of the map
  * per address.
  */
-function createMapIndex(index: EvmStreams, size: number): { index: EvmStreams; bytes: number } {
+function createMapIndex(index: Index, size: number): { index: Index; bytes: number } {
   const streams: CompiledStream[] = [];
   for (let n = 0; n < STREAMS; n++) {
     index.watching(CHAIN, addressText((n * size) / STREAMS), 2, (stream) => (streams[n] = stream));
@@ -169,12 +246,9 @@ function createMapIndex(index: EvmStreams, size: number): { index: EvmStreams; b
   const bytes = (process.memoryUsage().heapUsed - before) / size;
   return {
     bytes,
-    index: {
-      ...index,
-      watching(_, text, at, visit) {
-        for (const stream of map.get(`0x${text.slice(at)}`) ?? []) visit(stream);
-      },
-    },
+    index: withLookups(index, (_, text, at, visit) => {
+      for (const stream of map.get(`0x${text.slice(at)}`) ?? []) visit(stream);
+    }),
   };
 }
 
@@ -260,14 +334,21 @@ function createBlock(
 }
 
 /**
- * Matches a block and builds the body of each match as the service does. Returns the number of
+ * Matches a block with the children that it adds, and builds the body of each match as the service does. Returns the number of
  * matches and of matching records.
  */
 function matchAll(
-  index: EvmStreams,
+  index: Index,
   block: EvmBlock,
 ): { matches: number; records: number; calls: number } {
-  const matches = matchBlock(index, CHAIN, block);
+  const children = findChildren(index, CHAIN, block, ({ stream, factory, address }) => {
+    let isKnown = false;
+    index.visitChildren(CHAIN, address, 2, (its, by) => {
+      isKnown ||= its === stream && by === factory;
+    });
+    return isKnown;
+  });
+  const matches = matchBlock(withChildren(index.following, children), CHAIN, block);
   let records = 0;
   let calls = 0;
   for (const each of matches) {
@@ -279,36 +360,74 @@ function matchAll(
   return { matches: matches.length, records, calls };
 }
 
-function measure(index: EvmStreams, blocks: readonly EvmBlock[]) {
+function createMeasurement(index: Index) {
   const durations: number[] = [];
   let matches = 0;
   let records = 0;
   let calls = 0;
-  // Rounds below 0 are for warm-up.
-  for (let round = -2; round < ROUNDS; round++) {
-    for (const block of blocks) {
-      // A clone is new to all caches, like a block that was just parsed.
-      const fresh = structuredClone(block);
-      const started = performance.now();
-      const found = matchAll(index, fresh);
-      const duration = performance.now() - started;
-      if (round < 0) continue;
-      durations.push(duration);
-      matches += found.matches;
-      records += found.records;
-      calls += found.calls;
-    }
-  }
-  const sorted = durations.toSorted((a, b) => a - b);
-  const percentile = (share: number): number => sorted[Math.floor(sorted.length * share)]!;
   return {
-    p50: percentile(0.5),
-    p99: percentile(0.99),
-    mean: durations.reduce((sum, each) => sum + each, 0) / durations.length,
-    matches: matches / durations.length,
-    records: records / durations.length,
-    calls: calls / durations.length,
+    /** Matches the blocks once. The durations of rounds below 0, which are for warm-up, are ignored. */
+    measure(blocks: readonly EvmBlock[], round: number): void {
+      for (const block of blocks) {
+        // A clone is new to all caches, like a block that was just parsed.
+        const fresh = structuredClone(block);
+        const started = performance.now();
+        const found = matchAll(index, fresh);
+        const duration = performance.now() - started;
+        if (round < 0) continue;
+        durations.push(duration);
+        matches += found.matches;
+        records += found.records;
+        calls += found.calls;
+      }
+    },
+    result() {
+      const sorted = durations.toSorted((a, b) => a - b);
+      const percentile = (share: number): number => sorted[Math.floor(sorted.length * share)]!;
+      return {
+        p50: percentile(0.5),
+        p99: percentile(0.99),
+        mean: durations.reduce((sum, each) => sum + each, 0) / durations.length,
+        matches: matches / durations.length,
+        records: records / durations.length,
+        calls: calls / durations.length,
+      };
+    },
   };
+}
+
+const WARM_UP_ROUNDS = 2;
+
+function measure(index: Index, blocks: readonly EvmBlock[]) {
+  const measurement = createMeasurement(index);
+  for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) measurement.measure(blocks, round);
+  return measurement.result();
+}
+
+/**
+ * Measures streams alone and beside one with a function and a factory, which watches one address. Each
+ * round measures both, in alternating order.
+ */
+async function measureBeside(index: Index, blocks: readonly EvmBlock[]) {
+  const other = creatorOf(STREAMS);
+  const both = { alone: createMeasurement(index), beside: createMeasurement(index) };
+  const run = async (name: keyof typeof both, round: number): Promise<void> => {
+    if (name === 'beside') {
+      index.put(other);
+      index.addAddresses(other.id, addressBytes(STRANGERS));
+      await load(index, 0);
+    }
+    // The first block fills the caches of a changed index.
+    both[name].measure(blocks.slice(0, 1), -1);
+    both[name].measure(blocks, round);
+    index.delete(other.id);
+    while (index.sweep());
+  };
+  for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
+    const names = ['alone', 'beside'] as const;
+    for (const name of round % 2 === 0 ? names : names.toReversed()) await run(name, round);
+  }
+  return { alone: both.alone.result(), beside: both.beside.result() };
 }
 
 /** A node in its own thread that returns prepared JSON for each method and block. */
@@ -331,7 +450,7 @@ const NODE = `
   server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
 `;
 
-async function followChains(index: EvmStreams, watched: number): Promise<Figures> {
+async function followChains(index: Index, watched: number): Promise<Figures> {
   const figures: Figures = {};
   let total = 0;
   for (const [name, { seconds, ...shape }] of Object.entries(CHAINS)) {
@@ -353,7 +472,7 @@ async function followChains(index: EvmStreams, watched: number): Promise<Figures
 }
 
 async function followOne(
-  index: EvmStreams,
+  index: Index,
   shape: { transactions: number; logs: number },
   watched: number,
 ): Promise<number> {

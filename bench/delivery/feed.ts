@@ -37,8 +37,8 @@ import {
 
 const DELIVERIES = 50_000;
 const PARTS = 500;
-const READERS = 4;
-const PAGE = 500;
+const READERS = 2;
+const PAGE = MAX_FEED_LIMIT;
 const RATE = 200;
 const BLOCK_EVERY_MS = 100;
 const WARM_UP_MS = 3_000;
@@ -184,7 +184,7 @@ async function startApi(store: Store): Promise<Api> {
       return (DELIVERIES * 1_000) / (performance.now() - began);
     },
     follow: (streamId, count) =>
-      ask({ streamId, consumer: 'live', count, readers: 1, limit: MAX_FEED_LIMIT }) as never,
+      ask({ streamId, consumer: 'live', count, readers: 1, limit: PAGE }) as never,
     async stop() {
       await worker.terminate();
       waitingReads.close();

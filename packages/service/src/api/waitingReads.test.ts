@@ -69,7 +69,7 @@ test('a signal wakes one reader of a consumer per delivery, and causes no other 
   expect(take).toHaveBeenCalledTimes(4);
   // The first of the others finds the next one, and wakes the last.
   grow(2);
-  expect((await Promise.all(readers)).flatMap(positionsOf).toSorted()).toEqual([1, 2, 3]);
+  expect(new Set((await Promise.all(readers)).flatMap(positionsOf))).toEqual(new Set([1, 2, 3]));
   expect(take).toHaveBeenCalledTimes(6);
 });
 

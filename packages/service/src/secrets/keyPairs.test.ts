@@ -148,12 +148,12 @@ async function openInMemory() {
     readLedgerTime: () => Promise.resolve(1_000),
     signals: createSignals(),
   };
-  const vault = { seal: (sealed: string) => sealed, open: (sealed: string) => sealed } as Vault;
+  const vault: Pick<Vault, 'seal' | 'open'> = { seal: (text) => text, open: (text) => text };
   return {
     store,
     keyPairs: await openKeyPairs(
       store,
-      vault,
+      vault as Vault,
       createLog(() => {}),
     ),
   };

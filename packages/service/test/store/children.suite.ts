@@ -483,6 +483,31 @@ export function testMaximumOfChildren(
       ]);
     });
 
+    test('leaves out children of a later reading, whose block is kept, too', async () => {
+      const { id, one, commit, jobs } = await start();
+      const { store } = tools;
+      await commit(one, 1, 2, 3);
+      const needs = { logs: true, transactions: false, traces: false };
+      await one.commit(one.next(), [], 2, [], 1, {
+        codes: ['receipts'],
+        witnesses: 1,
+        isUncertain: true,
+        reading: { needs, records: '', dueInMs: 0 },
+      });
+      const reading = await store.commitReading({
+        block: (await store.nextUncertain(one.chain))!,
+        epoch: one.held.epoch,
+        matches: [],
+        children: [childOf(id, 4)],
+        removed: [],
+        heights: undefined,
+        unverified: undefined,
+        next: undefined,
+      });
+      expect(reading).toEqual({ children: [] });
+      expect(await jobs()).toEqual(['1 failed 102 102']);
+    });
+
     test('has searches that wait for the children of those that were left out', async () => {
       const { one } = await start();
       const { store } = tools;

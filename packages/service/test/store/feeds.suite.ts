@@ -169,9 +169,8 @@ export function testFeeds(tools: StoreTools): void {
           const ids = [...first];
           const held = { a: new Set<string>(), b: new Set<string>() };
           const acked = { a: new Set<string>(), b: new Set<string>() };
-          for (const { consumer, limit, dies, acknowledges, adds } of steps) {
+          for (const { consumer: name, limit, dies, acknowledges, adds } of steps) {
             if (adds > 0) ids.push(...(await add(adds)));
-            const name = consumer as 'a' | 'b';
             const { placed } = await lease(name, { limit, ...(dies && { leaseMs: 0 }) });
             const got = placed.map((each) => each.id);
             expect(got.filter((each) => held[name].has(each) || acked[name].has(each))).toEqual([]);

@@ -519,6 +519,22 @@ export function testHistory(open: () => Promise<Store>): void {
       expect(await store.countAttempted({ results, streamId })).toBe(0);
     });
 
+    test('a full page is followed by another one until all are listed', async () => {
+      const chain = await startChain();
+      const { id: streamId } = await createStream([chain.chain]);
+      for (let n = 0; n < 3; n++) await chain.commit([{ streamId }], 1000);
+      for (const claimed of await claim()) {
+        if (claimed.streamId === streamId) await complete(claimed, { result: 'failed', ...FAILED });
+      }
+      const filter = { results: ['undelivered'], streamId, withBody: false } as const;
+      const first = await store.listAttempted({ ...filter, limit: 2 });
+      const second = await store.listAttempted({ ...filter, limit: 2, after: first.next });
+      expect([first, second].map(({ rows }) => rows.length)).toEqual([2, 1]);
+      expect(first.next).toBe(first.rows[1]!.id);
+      expect(second.next).toBeUndefined();
+      expect((await store.listAttempted({ ...filter, limit: 3 })).next).toBeUndefined();
+    });
+
     test('a page ends early when its bodies are too large in total', async () => {
       const chain = await startChain();
       const { id: streamId } = await createStream([chain.chain]);

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { newMatch } from './newMatch.ts';
 import type { ClaimedDelivery } from '../../src/store/deliveries/contract.ts';
-import { type StoreTools, draft } from './storeTools.ts';
+import { type StoreTools, draft, hashOf } from './storeTools.ts';
 
 export function testRemovedBlocks(tools: StoreTools): void {
   const { startChain, deliveriesOf, claimOf, outcomeOf } = tools;
@@ -95,6 +95,25 @@ export function testRemovedBlocks(tools: StoreTools): void {
         'unconfirmed cancelled',
         'unconfirmed leased',
       ]);
+    });
+
+    test('is found by its transactions, also under its new ID', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain], { notifyRemoved: true }));
+      const [ancestor, block, transactionHash] = [chain.tip(), chain.next(), hashOf()];
+      await chain.commit(block, [newMatch(id, { transactionHashes: [transactionHash] })]);
+      const send = async (): Promise<void> => {
+        const claimed = await claimOf(id);
+        await tools.store.completeDeliveries(claimed.map((each) => outcomeOf(each)));
+      };
+      await send();
+      await chain.rewind(ancestor);
+      await send();
+      await chain.commit(block, [newMatch(id, { transactionHashes: [transactionHash] })]);
+      await send();
+      const filter = { results: ['delivered'], transactionHash, withBody: false } as const;
+      const { rows } = await tools.store.listAttempted({ ...filter, limit: 9 });
+      expect(rows.map(({ phase }) => phase)).toEqual(['unconfirmed', 'removed', 'unconfirmed']);
     });
 
     test('is replayed once, without retries', async () => {

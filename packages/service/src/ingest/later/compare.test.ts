@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createLog } from '../../base/log.ts';
-import type { EvmBlock, EvmLog } from '../../families/evm/match/block.ts';
+import type { EvmBlock, EvmInternalTransaction, EvmLog } from '../../families/evm/match/block.ts';
 import { EVM_RECORDS } from '../../families/evm/ingest/recordIds.ts';
 import { splitBody } from '../../store/blocks/body.ts';
 import type { BlockNeeds, NewMatch, Unverified } from '../../store/blocks/contract.ts';
@@ -49,7 +49,7 @@ const blockOf = (data: readonly string[], unverified?: Unverified): EvmBlock => 
   unverified,
 });
 /** Matches all logs of a block. */
-const matchAll = (streamId: string, { logs }: EvmBlock): NewMatch[] =>
+const matchAll = (streamId: string, { logs, internalTransactions }: EvmBlock): NewMatch[] =>
   logs.length === 0
     ? []
     : [
@@ -59,7 +59,7 @@ const matchAll = (streamId: string, { logs }: EvmBlock): NewMatch[] =>
             { tag: 'tag' },
             {
               txs: [],
-              txsInternal: [],
+              txsInternal: internalTransactions,
               logs: logs.map(({ topics: [topic0 = null], ...log }) => ({
                 ...log,
                 topic0,
@@ -223,6 +223,17 @@ describe('records that vanished', () => {
     await send();
     await reread([{ block: blockOf([]) }], { streams: [id] });
     expect(await deliveriesOf(id)).toEqual(['unconfirmed 0x01', 'removed 0x01']);
+  });
+
+  test('with a trace that a node does not have are kept', async () => {
+    const id = await createStream(true);
+    const block = blockOf(['0x01'], uncertain());
+    const move = { transactionHash: block.logs[0]!.transactionHash } as EvmInternalTransaction;
+    const traced = [move.transactionHash];
+    await commit([id], { ...block, internalTransactions: [move], traced });
+    await send();
+    await reread([{ block: blockOf(['0x01', '0x02']) }], { streams: [id] });
+    expect(await deliveriesOf(id)).toEqual(['unconfirmed 0x01', 'unconfirmed 0x02']);
   });
 
   test('are removed once if others appear in the same block', async () => {

@@ -126,14 +126,18 @@ export function createComparing<Block extends BlockHeader & MaybeUnverified>({
       decodeIds(uncertain.records) ??
       new Set([...existing.values()].flatMap((of) => [...idsOf(of)]));
     const appeared = minus(now, before);
-    const lacksParts = records.lacksParts(block, uncertain.needs);
-    const vanished = lacksParts ? new Set<string>() : minus(before, now);
+    // A node that lacks parts does not show that a record is gone.
+    const lacksParts =
+      block.unverified?.isUncertain && block.unverified.codes.some(records.isMissing);
+    const left = [...before].filter((id) => lacksParts || !records.canVanish(id));
+    const read = new Set([...now, ...left]);
+    const vanished = minus(before, read);
 
     const matches: NewMatch[] = [];
     const removed: string[] = [];
     if (vanished.size > 0) {
       for (const [streamId, some] of existing) {
-        if (!some[0]!.notifyRemoved || minus(idsOf(some), now).size === 0) continue;
+        if (!some[0]!.notifyRemoved || minus(idsOf(some), read).size === 0) continue;
         existing.delete(streamId);
         removed.push(...some.map(({ id }) => id));
         matches.push(...(await matchOne(streamId, block)));
@@ -146,8 +150,14 @@ export function createComparing<Block extends BlockHeader & MaybeUnverified>({
       matches.push(...found.matches.filter(({ streamId }) => !isReplaced.has(streamId)));
       ({ children } = found);
     }
-    const read = encodeIds(lacksParts ? new Set([...now, ...before]) : now);
-    return { matches, children, removed, read, appeared: appeared.size, vanished: vanished.size };
+    return {
+      matches,
+      children,
+      removed,
+      read: encodeIds(read),
+      appeared: appeared.size,
+      vanished: vanished.size,
+    };
   };
 }
 

@@ -1,16 +1,15 @@
 /** Ids of the records of a block, and how the ledger stores them. */
 import { createHash } from 'node:crypto';
-import type { BlockNeeds } from '../../store/blocks/contract.ts';
 
 /** Identifies the records of blocks of one chain family. */
 export interface RecordIds<Block> {
   of(block: Block): ReadonlySet<string>;
   /** Returns the ids of the records in all webhooks of one stream for one block. */
   ofWebhooks(bodies: readonly string[]): ReadonlySet<string>;
-  /**
-   * Returns whether the block lacks needed parts, so that it does not show that a record is gone.
-   */
-  lacksParts(block: Block, needs: BlockNeeds): boolean;
+  /** Returns whether the check with this code fails if parts of a block are missing. */
+  isMissing(code: string): boolean;
+  /** Returns whether a complete block without this record shows that the record is gone. */
+  canVanish(id: string): boolean;
   /** Returns the block with only some of its records. */
   pick(block: Block, isWanted: (id: string) => boolean): Block;
 }

@@ -159,6 +159,12 @@ describe('a chain with a block time', () => {
     }
   });
 
+  test('above 100 ms is polled every 100 ms at most', () => {
+    const arrivals = steady({ blockMs: 150, phase: 0.3, jitters: [0, 2, 1], blocks: 800 });
+    const outcome = simulate(arrivals, { fromBlock: 100 });
+    expect(outcome.polls.length / minutesOf(outcome)).toBeLessThanOrEqual(610);
+  });
+
   test('below 100 ms, or of 200 ms, is polled evenly while it is silent', () => {
     for (const blockMs of [50, 200]) {
       const arrivals = steady({ blockMs, phase: 0.3, jitters: [0, 5], blocks: 200 });

@@ -87,6 +87,22 @@ test('other writers run between shared transactions', async () => {
   expect(begun.at(-1)! - ended).toBeGreaterThan(15);
 });
 
+test('additions wait for earlier changes of their stream', async () => {
+  const id = await createStream();
+  const changes = createAddressChanges(store);
+  await changes.add(id, toAdded(1, 'one'));
+  const replaced = changes.replace(id, toAdded(2));
+  const added = changes.add(id, toAdded(1));
+  expect((await Promise.all([replaced, added])).map(({ outcome }) => outcome)).toEqual([
+    'changed',
+    'changed',
+  ]);
+  expect((await rowsOf(id)).map(({ address: each, label }) => [each, label])).toEqual([
+    [address(1), null],
+    [address(2), null],
+  ]);
+});
+
 test('a failed or rejected addition does not affect the others', async () => {
   const id = await createStream();
   const changes = createAddressChanges(

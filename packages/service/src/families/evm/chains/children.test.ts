@@ -151,6 +151,15 @@ const anyLog: fc.Arbitrary<LogMade> = fc.record({
   first: fc.constantFrom(...ADDRESSES),
   second: fc.constantFrom(...ADDRESSES),
 });
+/** Many children of the first factory in one block, some of which blocks before have, too. */
+const manyLogs: fc.Arbitrary<LogMade[]> = fc.nat({ max: 1_000 }).map((start) =>
+  Array.from({ length: 500 }, (_, n) => ({
+    kind: 'created' as const,
+    emitter: addressOf(1),
+    first: `0x${(0xc0_0000 + start + n).toString(16).padStart(40, '0')}`,
+    second: addressOf(1),
+  })),
+);
 const anyChain = fc.constantFrom(0, 1);
 const anyStep = fc.oneof(
   {
@@ -158,7 +167,10 @@ const anyStep = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('block' as const),
       chain: anyChain,
-      logs: fc.array(anyLog, { maxLength: 6 }),
+      logs: fc.oneof(
+        { weight: 30, arbitrary: fc.array(anyLog, { maxLength: 6 }) },
+        { weight: 1, arbitrary: manyLogs },
+      ),
       /** `lost`: the ledger commits the block, but its answer is lost. */
       outcome: fc.constantFrom('ok', 'ok', 'ok', 'lost', 'failed'),
     }),
@@ -174,6 +186,10 @@ const anyStep = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const) }) },
 );
+
+/** Each run has about 30 blocks. */
+const RUNS = Number(process.env['CHILD_RUNS'] ?? 8);
+const LONG = { timeout: 60_000 + RUNS * 2_000 };
 
 let folder: string;
 let store: Store;
@@ -392,7 +408,7 @@ test('no block is matched while late children are written', async () => {
   await store.deleteStream(child.streamId);
 });
 
-test('each block is matched with the children that its chain has at it', async () => {
+test('each block is matched with the children that its chain has at it', LONG, async () => {
   let ofFactories = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(anyStep, { minLength: 20, maxLength: 60 }), async (steps) => {
@@ -419,7 +435,7 @@ test('each block is matched with the children that its chain has at it', async (
       }
       for (const id of world.streams) await store.deleteStream(id);
     }),
-    { numRuns: 8 },
+    { numRuns: RUNS },
   );
   expect(ofFactories).toBeGreaterThan(20);
 });

@@ -8,6 +8,7 @@ import type { Json } from '../../../ingest/json.ts';
 import { SourceError } from '../../../ingest/source.ts';
 import { createAcceptance } from './acceptance.ts';
 import { createAnswers } from './answers.ts';
+import { createEvmSource } from './evm.ts';
 import { toHeader } from './header.ts';
 import { createHeaderProver } from './headerLayout.ts';
 import { createHeaderRules } from './headerRules.ts';
@@ -370,4 +371,22 @@ describe('the only node of a chain of standard rules', () => {
       expect((await accept(STANDARD, header, [said])).parts).toBe(honest);
     }
   });
+});
+
+test('the only node of a chain of standard rules is asked for receipts, also for logs alone', async () => {
+  const chain = await startScriptedChain({ chainId: 1 });
+  const log = { address: address(1), topics: [topic(1)], data: '0x' as const };
+  chain.mine({ transactions: [{ from: address(2), to: address(1), logs: [log, log] }] });
+  const source = createEvmSource({
+    chain: STANDARD,
+    urls: [chain.url],
+    pollMs: 1_000,
+    log: createLog(() => {}),
+  });
+  const read = await source.readBlockAt(1, { ...FULL, transactions: false });
+  expect(read?.block.logs).toHaveLength(2);
+  expect(chain.calls).toMatchObject({ eth_getBlockReceipts: 1 });
+  expect(chain.calls).not.toHaveProperty('eth_getLogs');
+  await source.stop();
+  await chain.stop();
 });

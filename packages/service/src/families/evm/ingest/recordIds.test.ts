@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import type { BlockNeeds } from '../../../store/blocks/contract.ts';
 import type { EvmBlock, EvmCall, EvmInternalTransaction, EvmTransaction } from '../match/block.ts';
 import { EVM_RECORDS } from './recordIds.ts';
 
@@ -19,7 +18,7 @@ const known = (body: object) => [...EVM_RECORDS.ofWebhooks([JSON.stringify(body)
 test('the transactions and traces of calls in a webhook are known, once', () => {
   const own = { transactionHash: '0xb', traceAddress: [] };
   expect(known({ ...nothing, txs: [{ hash: '0xa' }], calls: [own, own] })).toEqual([a, b]);
-  expect(known({ ...nothing, calls: [call, call] })).toEqual([traceOfA]);
+  expect(known({ ...nothing, calls: [call, call] })).toEqual([a, traceOfA]);
   expect(known({ ...nothing, txsInternal: [{ transactionHash: '0xb' }] })).toEqual([traceOfB]);
 });
 
@@ -32,13 +31,6 @@ test('a part of a block has the records of its traces', () => {
   expect(EVM_RECORDS.of(rest)).toEqual(new Set([a, b, traceOfB]));
 });
 
-test('a block without a needed trace does not show that records are gone', () => {
-  const needs: BlockNeeds = { logs: true, transactions: true, traces: true };
-  const lacks = (change: Partial<EvmBlock>, traces = true) =>
-    EVM_RECORDS.lacksParts({ ...block, ...change }, { ...needs, traces });
-  const unverified = { codes: ['traces'] as const, witnesses: 1, isUncertain: false };
-  expect(lacks({})).toBe(false);
-  expect(lacks({ unverified })).toBe(true);
-  expect(lacks({ traced: undefined })).toBe(true);
-  expect(lacks({ traced: undefined }, false)).toBe(false);
+test('a block without a trace does not show that its records are gone', () => {
+  expect([a, b, traceOfA].map((id) => EVM_RECORDS.canVanish(id!))).toEqual([true, true, false]);
 });

@@ -37,14 +37,15 @@ function identify(logs: readonly IdentifiedLog[], transactions: readonly { hash:
 
 const identifyBlock = ({ logs, transactions }: EvmBlock) => identify(logs, transactions);
 
+/** Start of the ids of traces. */
+const TRACE = '~';
+
 /** Returns the id of all records in the trace of a transaction. */
-const identifyTrace = (hash: string): string => digest([hash, 'trace']);
+const identifyTrace = (hash: string): string => `${TRACE}${digest([hash])}`;
 
 export const EVM_RECORDS: RecordIds<EvmBlock> = {
-  lacksParts({ unverified: { codes = [], isUncertain = false } = {}, traced }, needs) {
-    const lacksTraces = needs.traces && (traced === undefined || codes.includes('traces'));
-    return lacksTraces || (isUncertain && codes.some(isMissing));
-  },
+  isMissing,
+  canVanish: (id) => !id.startsWith(TRACE),
   of(block) {
     const ids = identifyBlock(block);
     const traces = (block.traced ?? []).map(identifyTrace);
@@ -61,9 +62,7 @@ export const EVM_RECORDS: RecordIds<EvmBlock> = {
     );
     const hashes = webhooks.flatMap(({ txs, calls = [] }) => [
       ...txs.map(({ hash }) => hash),
-      ...calls
-        .filter(({ traceAddress }) => traceAddress.length === 0)
-        .map(({ transactionHash }) => transactionHash),
+      ...calls.map(({ transactionHash }) => transactionHash),
     ]);
     const ids = identify(
       logs,

@@ -251,6 +251,22 @@ describe('internal transactions', () => {
     }
   });
 
+  test('inside of a creation that failed are undone with it', () => {
+    const inner = { type: 'CALL', from: address(10), to: address(3), value: '0x1' };
+    const created = { type: 'CREATE', from: address(2), value: '0x5', error: 'out of gas' };
+    const outer = { type: 'CALL', from: address(1), to: address(2), value: '0x0' };
+    const result = { ...outer, calls: [{ ...created, calls: [inner] }] };
+    const own = { ...transactions, hashes: ['0xaa'] };
+    expect(fromCallTracer([{ result }], own)).toEqual([]);
+    const action = { from: address(2), value: '0x5', gas: '0x1' };
+    const traces = [
+      trace(0, [], call(1, 2, '0x0', '0x1')),
+      trace(0, [0], { type: 'create', action, result: null, error: 'Out of gas' }),
+      trace(0, [0, 0], call(10, 3, '0x1', '0x1')),
+    ];
+    expect(fromTraceBlock(traces, own)).toEqual([]);
+  });
+
   test('of a transaction are missing if its trace is, or has an unknown form', () => {
     const [first, second, third] = callTracer;
     const missing = { internalTransactions: [], isPartial: true };

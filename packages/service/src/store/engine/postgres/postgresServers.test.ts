@@ -157,6 +157,21 @@ describe('a failover', () => {
     await cluster.stop();
   });
 
+  test('is noticed when a connection is lost, although the previous primary is back', async () => {
+    const cluster = await startPostgresCluster();
+    const hosts = [cluster.primary, ...cluster.standbys].map(({ url }) => new URL(url).host);
+    const servers = createServers(`postgres://postgres@${hosts.join(',')}/postgres`);
+    const session = await servers.connect();
+    const old = await cluster.killPrimary();
+    const promoted = await cluster.promote();
+    await cluster.revive(old);
+    await expect(session.query('select 1', [])).rejects.toThrow('connection error');
+    session.release();
+    expect(await portOf(servers)).toBe(new URL(promoted.url).port);
+    await servers.end();
+    await cluster.stop();
+  });
+
   test('is known from the timelines, even if the previous primary responds first or alone', async () => {
     const cluster = await startPostgresCluster();
     const proxies = await Promise.all(
