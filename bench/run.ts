@@ -16,6 +16,7 @@ const { positionals, values: flags } = parseArgs({
 const throughput = async () => (await import('./delivery/throughput.ts')).measureThroughput;
 const hanging = async () => (await import('./delivery/hanging.ts')).measureHanging;
 const latency = async () => (await import('./delivery/latency.ts')).measureLatency;
+const feed = async () => (await import('./delivery/feed.ts')).measureFeed;
 const addresses = async () => (await import('./addresses.ts')).measureAddresses;
 const activity = async () => (await import('./activity.ts')).measureActivity;
 const counts = async () => (await import('./counts.ts')).measureCounts;
@@ -40,6 +41,8 @@ const benchmarks: Record<string, () => Promise<Figures>> = {
   'deliver-hanging-postgres': async () => (await hanging())('postgres'),
   'deliver-hour': async () =>
     (await import('./delivery/hour.ts')).measureMemory(Number(flags.minutes ?? 60)),
+  feed: async () => (await feed())('sqlite'),
+  'feed-postgres': async () => (await feed())('postgres'),
   counts: async () => (await counts())('sqlite'),
   'counts-postgres': async () => (await counts())('postgres'),
   kit: async () => (await import('./kit.ts')).default(),

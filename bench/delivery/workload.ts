@@ -8,6 +8,7 @@ import {
   ALL_NETWORKS,
   createAddressGuard,
 } from '../../packages/service/src/deliver/destinations/http/guard.ts';
+import type { Destination } from '../../packages/service/src/deliver/destinations/destination.ts';
 import { createHttp } from '../../packages/service/src/deliver/destinations/http/http.ts';
 import { createHostPace } from '../../packages/service/src/deliver/hostPace.ts';
 import { createIsolation } from '../../packages/service/src/deliver/send/isolation.ts';
@@ -32,12 +33,10 @@ const SIGNING = { secret: () => 'bench-secret', region: () => 'us-east-1' };
 /** Timestamp of the first block in Unix seconds. It is the current time, as for live blocks. */
 const FIRST_TIMESTAMP = Math.floor(Date.now() / 1000);
 
-/** Creates the service's sender, but allows all addresses, including loopback. */
-export const createBenchSender = (): Sender =>
-  createSender({
-    destinations: [createHttp({ guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }) })],
-    ...SIGNING,
-  });
+/** Creates the service's sender, by default to HTTP receivers at all addresses. */
+export const createBenchSender = (
+  destination = createHttp({ guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }) }),
+): Sender => createSender({ destinations: [destination], ...SIGNING });
 
 export interface Chain {
   streamIds: string[];
@@ -159,16 +158,17 @@ export interface RunningEngine {
 
 /**
  * Starts the service's delivery engine. Each time that deliveries succeed, `onSucceeded` receives
- * their number.
+ * their number. `destination` is where it sends. Default: HTTP.
  */
 export async function startEngine(
   store: Store,
   onSucceeded: (count: number) => void,
+  destination?: Destination,
 ): Promise<RunningEngine> {
   const engine = createDeliverer({
     schedule: CONTRACT_SCHEDULE_MS,
     store,
-    sender: createBenchSender(),
+    sender: createBenchSender(destination),
     isolation: createIsolation({ allowCidrs: ALL_NETWORKS, ...SIGNING }),
     log: createLog((line) => process.stderr.write(line)),
     onAttempts: (deliveries) =>

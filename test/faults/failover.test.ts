@@ -3,6 +3,8 @@
  * standbys.
  */
 import { setTimeout as wait } from 'node:timers/promises';
+import { FEED_URL } from '@sluice/kit/contract';
+import { createSluiceClient } from '@sluice/kit/sluice';
 import { type PostgresCluster, startPostgresCluster, until } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { API_KEY } from '../serve.ts';
@@ -92,6 +94,18 @@ test('fault 16: both standbys are gone: webhooks wait, nothing is lost, and no s
 
 test('fault 16: the primary is killed under load, a standby is promoted, the old primary returns', async () => {
   const watches = [await world.watch('one'), await world.watch('two')];
+  const feed = await world.watch('feed', { url: FEED_URL });
+  const sluice = () => createSluiceClient({ apiKey: API_KEY, baseUrl: world.service.url });
+  /** Reads and acknowledges the next deliveries of the feed. */
+  const readFeed = async (limit: number) => {
+    const query = { consumer: 'a', limit, waitMs: 5_000 };
+    const { deliveries } = await sluice().readFeed(feed.streamId, query);
+    const positions = deliveries.map(({ position }) => position);
+    if (positions.length > 0) {
+      await sluice().acknowledgeFeed(feed.streamId, { consumer: 'a', positions });
+    }
+    return deliveries.map(({ id, position }) => `${position} ${id}`);
+  };
   const succeeded = async (): Promise<string[]> =>
     (
       await world.ledger.rows<{ id: string }>("select id from delivery where state = 'succeeded'")
@@ -99,12 +113,14 @@ test('fault 16: the primary is killed under load, a standby is promoted, the old
   const loading = new AbortController();
   const load = (async () => {
     while (!loading.signal.aborted) {
-      world.mine(watches);
+      world.mine([...watches, feed]);
       await wait(100);
     }
   })();
   await until('deliveries succeed', async () => (await succeeded()).length > 20);
 
+  const read = await readFeed(10);
+  const placed = await sluice().readFeed(feed.streamId, { mode: 'each', after: 0, limit: 1_000 });
   const acknowledged = await succeeded();
   const lostAt = Date.now();
   const old = await cluster.killPrimary();
@@ -114,6 +130,12 @@ test('fault 16: the primary is killed under load, a standby is promoted, the old
   expect(Date.now() - lostAt).toBeLessThan(RESUME_MS);
   const kept = new Set(await succeeded());
   expect(acknowledged.filter((id) => !kept.has(id))).toEqual([]);
+  // The consumer continues where it was, and each delivery has kept its position.
+  const again = await sluice().readFeed(feed.streamId, { mode: 'each', after: 0, limit: 1_000 });
+  const toPlace = ({ id, position }: { id: string; position: number }) => `${position} ${id}`;
+  const places = again.deliveries.map(toPlace);
+  expect(places).toEqual(expect.arrayContaining(placed.deliveries.map(toPlace)));
+  expect([...read, ...(await readFeed(5))]).toEqual(places.slice(0, read.length + 5));
 
   // The old server acts as the primary and is listed first, but no process may write to it.
   await cluster.revive(old);

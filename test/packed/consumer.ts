@@ -58,6 +58,18 @@ export async function manage(): Promise<Stream | undefined> {
 
 export const ours = createSluiceClient({ baseUrl: 'http://127.0.0.1:4400', apiKey: 'key' });
 
+export async function consume(): Promise<void> {
+  for await (const { webhook, position, ack } of ours.feed('id', { consumer: 'a' })) {
+    const logs: EvmWebhook['logs'] = webhook.logs;
+    if (position > logs.length) await ack();
+  }
+  for await (const received of ours.feed('id', { mode: 'each', after: 1, family: 'aptos' })) {
+    const network: string = received.webhook.network;
+    // @ts-expect-error the mode has no acknowledgements
+    void received.ack(network);
+  }
+}
+
 const handler = createHandler({ secret: 'secret', abi })
   .on('Transfer', ({ args }) => {
     const value: bigint = args.value;
@@ -69,6 +81,8 @@ const handler = createHandler({ secret: 'secret', abi })
   });
 // @ts-expect-error the ABI has no such event
 handler.on('Approval', () => undefined);
+
+export const handling = ours.feed('id', { consumer: 'a' }).handle(handler);
 
 export const adapters = [
   toExpress(handler),

@@ -18,11 +18,13 @@ import {
   unwrapWithPublicKey,
   verifySignature,
 } from '@sluice/kit';
+import { createSluiceClient } from '@sluice/kit/sluice';
 import {
   type SampleKind,
   createKeyPair,
   sampleWebhook,
   signWithPrivateKey,
+  signedHeaders,
   signedRequest,
 } from '@sluice/kit/testing';
 
@@ -176,5 +178,25 @@ export async function runChecks(): Promise<Record<string, unknown>> {
   const addresses: string[] = [];
   for await (const { address } of client.streams.listAddresses('some-id')) addresses.push(address);
   results['client'] = [addresses, asked];
+
+  const acknowledged: unknown[] = [];
+  const feedBody = JSON.stringify(webhook);
+  const delivery = { id: 'id-1', position: 7, body: feedBody };
+  const feedClient = createSluiceClient({
+    baseUrl: 'http://api.example',
+    fetch: (_, init) => {
+      const deliveries = [
+        { ...delivery, headers: signedHeaders(feedBody, { secret: SECRET, id: 'id-1' }) },
+      ];
+      if (init?.method === 'POST') acknowledged.push(JSON.parse(init.body as string));
+      return Promise.resolve(Response.json({ deliveries, nextPosition: 7 }));
+    },
+  });
+  for await (const received of feedClient.feed('some-id', { consumer: 'a', secret: SECRET })) {
+    await received.ack();
+    results['feed'] = plain([received.id, received.position, received.webhook]);
+    break;
+  }
+  results['acknowledged'] = acknowledged;
   return results;
 }

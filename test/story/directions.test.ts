@@ -130,6 +130,7 @@ const NAMES_FAMILIES: Readonly<Record<string, readonly string[]>> = {
   kit: [
     'client/client.ts',
     'client/compatible/arguments.ts',
+    'client/feed/feed.ts',
     'contract/calls/account.ts',
     'contract/calls/activity.ts',
     'contract/calls/addresses.ts',
@@ -155,6 +156,7 @@ const NAMES_FAMILIES: Readonly<Record<string, readonly string[]>> = {
   cli: [
     'commands/chains.ts',
     'commands/explain.ts',
+    'commands/feed.ts',
     'commands/streams.ts',
     'commands/tail.ts',
     'imports/openZeppelin.ts',

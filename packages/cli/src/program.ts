@@ -80,6 +80,11 @@ const GROUPS: Readonly<Record<string, readonly Entry[]>> = {
       load: async () => (await import('./commands/dryRun.ts')).declareDryRun,
     },
     {
+      name: 'feed',
+      summary: 'Read a feed; list, reset and delete its consumers',
+      load: async () => (await import('./commands/feed.ts')).declareFeed,
+    },
+    {
       name: 'deliveries',
       summary: 'List deliveries, show one or print its body',
       load: async () => (await import('./commands/deliveries.ts')).declareDeliveries,

@@ -7,6 +7,7 @@ import { type AppNeeds, createApp } from './api/app.ts';
 import { createHostCheck } from './base/hostNames.ts';
 import { openAuth } from './api/auth/openAuth.ts';
 import { createLive } from './api/live.ts';
+import { createWaitingReads } from './api/waitingReads.ts';
 import { VERSION, readCommit } from './base/build.ts';
 import { CallerError, hasCode } from './base/errors.ts';
 import { type Log, createLog, describeError } from './base/log.ts';
@@ -124,6 +125,7 @@ async function startWith(
 
   const tracing = await openTracing(process.env, VERSION);
   const live = createLive(store.events);
+  const waitingReads = createWaitingReads(store);
   const metrics = createMetrics({ version: VERSION, commit: readCommit() });
   const readiness = createReadiness(
     store,
@@ -185,6 +187,7 @@ async function startWith(
     senders,
     following,
     live,
+    waitingReads,
     kept,
     retries,
     metrics,
@@ -217,6 +220,8 @@ async function startWith(
     uncertainBlocks: () => store.countUncertain(),
     pendingStates: () => store.countPendingStates(),
     children: () => store.countChildrenByChain(),
+    waitingReads: waitingReads.count,
+    feedLags: () => store.listFeedLags(),
     violations: invariants.counts,
     chainsRead: () => chains.all.filter(({ leaseState }) => leaseState === 'holder').length,
     isReady: async () => (await readiness.read()).length === 0,
@@ -238,6 +243,7 @@ async function startWith(
     for (const watcher of watchers) watcher.stop();
     metrics.stop();
     live.close();
+    waitingReads.close();
     const closed = new Promise((resolve) => server.close(resolve));
     server.closeIdleConnections();
     await Promise.all([chains.stop(), delivery?.replays.stop()]);
@@ -404,7 +410,7 @@ function createApi(
     retries: Retries;
     metrics: Metrics;
     readiness: Readiness;
-  } & Pick<AppNeeds, 'auth' | 'keyRing' | 'live' | 'kept' | 'log'>,
+  } & Pick<AppNeeds, 'auth' | 'keyRing' | 'live' | 'waitingReads' | 'kept' | 'log'>,
 ) {
   return createApp({
     ...parts,
@@ -444,6 +450,7 @@ function createApi(
     whyUnread: (chain, streamId) => reports.find(chain)?.failingReads?.[streamId],
     maxTimeoutSeconds: config.maxTimeoutSeconds,
     maxChildren: config.maxChildren,
+    headersFor: sender.headersFor,
     refuseUrl: (url) => sender.destinationOf(url.href).refuse(url),
     testWebhook: config.testWebhook
       ? createTestWebhook({ sender, hostPace, maxPerHost: config.maxPerHost })

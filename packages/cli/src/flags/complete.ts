@@ -54,9 +54,10 @@ export async function completeWord(
     ? await valuesOf(nameOf(awaiting), awaiting.argChoices, terminal)
     : last.startsWith('-')
       ? at.options.flatMap(({ long }) => (long === undefined ? [] : [long]))
-      : at.commands.length > 0
-        ? at.commands.map((each) => each.name())
-        : await argumentsOf(at, place, terminal);
+      : [
+          ...(place === 0 ? at.commands.map((each) => each.name()) : []),
+          ...(await argumentsOf(at, place, terminal)),
+        ];
   return found.filter((each) => each.startsWith(last));
 }
 

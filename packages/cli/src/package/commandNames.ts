@@ -11,6 +11,7 @@ export const COMMAND_NAMES = [
   'export',
   'addresses',
   'dry-run',
+  'feed',
   'deliveries',
   'replays',
   'backfills',

@@ -4,7 +4,7 @@ import { ADDRESS_CALLS } from '../families/addressCalls.ts';
 import type { ChainFamily } from '../contract/shapes.generated.ts';
 import type { CallOptions } from './request.ts';
 
-/** Options of {@link SluiceClient.importAddresses}. */
+/** Options of {@link SluiceCalls.importAddresses}. */
 export interface ImportAddressesOptions {
   readonly streamId: string;
   readonly family: ChainFamily;

@@ -22,6 +22,9 @@ interface StreamProblem {
  * - `stream.recovered`: the stream is active again.
  * - `delivery.quarantined`: deliveries of the stream are set aside because sending them fails in
  *   the service itself; `count` is their number, `deliveryId` the newest one.
+ * - `feed.expiring`: deliveries that a consumer has not acknowledged expire within a day, or within
+ *   half of their retention if that is shorter; `oldestAt` is when the first of them was created.
+ * - `feed.recovered`: the consumer has acknowledged them, or has missed them.
  * - `chain.halted`: the chain has not been read for at least 30 seconds.
  * - `chain.resumed`: the chain is read again.
  * - `disk.filling`: the disk of a SQLite ledger has less than four times `--min-free-mib` left, or
@@ -36,6 +39,8 @@ export type Alert =
   | AlertOf<'stream.terminated', StreamProblem>
   | AlertOf<'stream.recovered', { streamId: string; tag: string }>
   | AlertOf<'delivery.quarantined', StreamProblem & { deliveryId: string; count: number }>
+  | AlertOf<'feed.expiring', StreamProblem & { consumer: string; oldestAt: string }>
+  | AlertOf<'feed.recovered', { streamId: string; tag: string; consumer: string }>
   | AlertOf<'chain.halted', { chainId: string; reason: string }>
   | AlertOf<'chain.resumed', { chainId: string }>
   | AlertOf<'disk.filling', { reason: string }>

@@ -23,6 +23,7 @@ export * from './rules/auditHash.ts';
 export * from './rules/confirmations.ts';
 export * from './rules/schedule.ts';
 export * from './rules/retryAfter.ts';
+export * from './rules/feed.ts';
 export * from './rules/inbox.ts';
 export * from './rules/text.ts';
 export * from './rules/shell.ts';

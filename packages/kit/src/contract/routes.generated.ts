@@ -106,6 +106,11 @@ export const SLUICE_ROUTES: Readonly<Record<SluiceRouteName, SluiceRoute>> = {
   listInboxRequests: { method: 'GET', path: '/sluice/inboxes/{name}/requests', takes: 'query', reads: 'page' },
   getInboxRequest: { method: 'GET', path: '/sluice/inboxes/{name}/requests/{id}' },
   clearInbox: { method: 'DELETE', path: '/sluice/inboxes/{name}/requests', reads: 'nothing', repeatable: true },
+  readFeed: { method: 'GET', path: '/sluice/streams/{id}/feed', takes: 'query' },
+  acknowledgeFeed: { method: 'POST', path: '/sluice/streams/{id}/feed/ack', takes: 'body', repeatable: true },
+  listFeedConsumers: { method: 'GET', path: '/sluice/streams/{id}/feed/consumers', reads: 'list' },
+  resetFeedConsumer: { method: 'POST', path: '/sluice/streams/{id}/feed/consumers/{name}/reset', takes: 'body', repeatable: true },
+  deleteFeedConsumer: { method: 'DELETE', path: '/sluice/streams/{id}/feed/consumers/{name}', reads: 'nothing', repeatable: true },
   listChains: { method: 'GET', path: '/sluice/chains', reads: 'list' },
   resumeChain: { method: 'POST', path: '/sluice/chains/{id}/resume', takes: 'body' },
   listNodes: { method: 'GET', path: '/sluice/nodes', reads: 'list' },
@@ -177,6 +182,11 @@ export type SluiceRouteName =
   | 'listInboxRequests'
   | 'getInboxRequest'
   | 'clearInbox'
+  | 'readFeed'
+  | 'acknowledgeFeed'
+  | 'listFeedConsumers'
+  | 'resetFeedConsumer'
+  | 'deleteFeedConsumer'
   | 'listChains'
   | 'resumeChain'
   | 'listNodes'

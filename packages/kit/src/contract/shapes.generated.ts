@@ -26,6 +26,16 @@ export interface AbiParameter {
   components?: readonly AbiParameter[] | undefined;
   internalType?: string | undefined;
 }
+/** The processed deliveries of a feed, by exactly one of `ids`, `positions` and `upTo`. Positions are cheaper than IDs. */
+export interface AcknowledgeFeed {
+  consumer: string;
+  /** IDs of deliveries. */
+  ids?: string[] | undefined;
+  /** Positions of deliveries. */
+  positions?: number[] | undefined;
+  /** Acknowledges all deliveries up to this position. */
+  upTo?: number | undefined;
+}
 /** Attempts over time, of one stream or all. */
 export interface Activity {
   stepMinutes: ActivityStep;
@@ -258,7 +268,7 @@ export interface AptosRawObject {
 /** An Aptos stream as the service returns it. */
 export interface AptosStream {
   id: string;
-  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`. */
+  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them. */
   webhookUrl: string;
   description: string;
   /** Included in each webhook; official receivers require a letter or digit in it. */
@@ -651,7 +661,7 @@ export interface CreateApiKey {
 }
 /** A new Aptos stream. */
 export interface CreateAptosStream {
-  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`. */
+  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them. */
   webhookUrl: string;
   description: string;
   /** Included in each webhook; official receivers require a letter or digit in it. */
@@ -695,7 +705,7 @@ export interface CreateAptosStream {
 }
 /** A new EVM stream. */
 export interface CreateEvmStream {
-  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`. */
+  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them. */
   webhookUrl: string;
   description: string;
   /** Included in each webhook; official receivers require a letter or digit in it. */
@@ -1073,7 +1083,7 @@ export interface EvmDryRunResult {
 /** An EVM stream as the service returns it. */
 export interface EvmStream {
   id: string;
-  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`. */
+  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them. */
   webhookUrl: string;
   description: string;
   /** Included in each webhook; official receivers require a letter or digit in it. */
@@ -1363,6 +1373,68 @@ export interface Factory {
   /** Name of the parameter with the address or addresses; `pool.token` for one inside a tuple. */
   parameter: string;
 }
+/** The progress of a consumer after an acknowledgement. */
+export interface FeedAcknowledgement {
+  /** How many of the named deliveries are acknowledged now. Those that the feed does not have, or that a replay moved to a new position, are not counted. */
+  acknowledged: number;
+  /** The last position before the first unacknowledged delivery. */
+  position: number;
+}
+/** The progress of a consumer of a feed. */
+export interface FeedConsumer {
+  name: string;
+  /** The last position before the first unacknowledged delivery. */
+  position: number;
+  /** Deliveries that are neither acknowledged nor leased. */
+  unread: number;
+  /** Deliveries that were returned and are not acknowledged. */
+  leased: number;
+  /** Deliveries that expired before the consumer acknowledged them. */
+  missed: number;
+  /** Creation time of the first unacknowledged delivery; null if there is none. */
+  oldestAt: number | null;
+  /** Unix milliseconds */
+  createdAt: number;
+  /** Time of its last acknowledgement, reset, or response with deliveries. */
+  activeAt: number;
+}
+/** A webhook in a feed. */
+export interface FeedDelivery {
+  /** The `webhook-id`, the same whenever the delivery is returned. */
+  id: string;
+  /** Increases by one per delivery of the stream, in order of delivery. */
+  position: number;
+  /** As a receiver gets them, signed when the delivery was read. */
+  headers: {
+    [k: string]: string;
+  };
+  /** The bytes that were signed. */
+  body: string;
+}
+/** The next deliveries of a feed: at least one if there is any, and at most 8 MiB of bodies unless the first is larger. */
+export interface FeedPage {
+  /** By position. Empty if there are none. */
+  deliveries: FeedDelivery[];
+  /** Position of the last delivery, or the one after which the read looked for deliveries. In the mode `each`, pass it as `after`. */
+  nextPosition: number;
+  /** Position of the newest delivery; 0 before the first. */
+  newestPosition: number;
+  /** When the deliveries are returned again unless they are acknowledged, in Unix milliseconds by the clock of the service; null without deliveries, and in the mode `each`. */
+  leaseEndsAt: number | null;
+}
+/** Where a consumer continues: at the oldest delivery that is kept, after the newest, at the first delivery that was created at a time or later (Unix milliseconds), at the first delivery of a block or a later one of its chain, or after a position. */
+export type FeedStart =
+  | ('start' | 'end')
+  | {
+      time: number;
+    }
+  | {
+      chainId: string;
+      block: number;
+    }
+  | {
+      position: number;
+    };
 /** `skipped`: the chain was resumed at a later block, without those in between · `restarted`: a different or reset chain began here, and earlier blocks were not read · `passed-over`: no stream watched the chain, so its blocks were not read; nothing is missing · `halted`: the chain stopped before a block; no block was skipped */
 export type GapKind = 'skipped' | 'restarted' | 'passed-over' | 'halted';
 /** Matches past blocks, both ends included, and sends the webhooks. */
@@ -1418,8 +1490,9 @@ export interface HistoryRecord {
   streamId: string;
   tag: string;
 }
-/** Why blocks were not evaluated: the stream was paused or terminated, the chain was resumed later, no node had the state in which the stream reads values, children of its factories were found later, or the stream did not exist yet. */
-export type HoleReason = 'paused' | 'terminated' | 'resumed' | 'state' | 'children' | 'before';
+/** Why blocks were not evaluated or delivered: the stream was paused or terminated, the chain was resumed later, no node had the state in which the stream reads values, children of its factories were found later, their deliveries expired before a consumer of the feed had read them, or the stream did not exist yet. */
+export type HoleReason =
+  'paused' | 'terminated' | 'resumed' | 'state' | 'children' | 'unread' | 'before';
 /** An inbox and how it responds. */
 export interface Inbox {
   name: string;
@@ -1697,6 +1770,21 @@ export type ReadCondition =
   | {
       crosses: string;
     };
+/** Which deliveries of a feed to read, and how long to wait for them. */
+export interface ReadFeedOptions {
+  /** Name of the consumer, which the first read creates. Required in the mode `share`. */
+  consumer?: string | undefined;
+  /** `share`, the default: each delivery is leased to one reader of the consumer until it is acknowledged or its lease ends. `each`: every reader gets all deliveries, without leases. */
+  mode?: ('share' | 'each') | undefined;
+  /** Only in the mode `each`: the position after which to read, such as `nextPosition` of the previous response. Default: the consumer's position, or the end of the feed without a consumer. */
+  after?: number | undefined;
+  /** Maximum number of deliveries, 1 to 1000. Default: 100. */
+  limit?: number | undefined;
+  /** How long to wait for a delivery if there is none, 0 to 25000. Default: 0. */
+  waitMs?: number | undefined;
+  /** Only in the mode `share`: time to acknowledge the deliveries before they are returned again, 1000 to 3600000. Default: 60000. */
+  leaseMs?: number | undefined;
+}
 /** The certificate that a receiver presented in a TLS handshake. */
 export interface ReceiverCertificate {
   /** Such as `CN=api.acme.io`. */
@@ -1769,6 +1857,10 @@ export interface ReplayProgress {
 }
 /** The state of a replay. */
 export type ReplayState = 'running' | 'done' | 'cancelled';
+/** Where the consumer of a feed continues. */
+export interface ResetFeedConsumer {
+  to: FeedStart;
+}
 /** The address of an ENS name at the head of a chain. The owner of the name may change it. */
 export interface ResolvedName {
   /** Normalized (ENSIP-15). */
@@ -1793,7 +1885,8 @@ export interface RotateStreamSecret {
   overlapSeconds?: number | undefined;
 }
 /** A permission of an API key. */
-export type Scope = 'streams:read' | 'streams:write' | 'history:read' | 'replay' | 'settings:admin';
+export type Scope =
+  'streams:read' | 'streams:write' | 'history:read' | 'feed:read' | 'replay' | 'settings:admin';
 /** The version, environment and retention of the service. */
 export interface ServiceDetails {
   version: string;

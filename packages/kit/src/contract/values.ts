@@ -15,6 +15,7 @@ export const DEFAULT_MAX_WEBHOOK_BYTES = 8 * 1024 * 1024;
  * - `streams:read`: streams, addresses, dry runs, chains, contracts;
  * - `streams:write`: streams, addresses, inboxes;
  * - `history:read`: deliveries with bodies, logs, counts, replays, jobs, inboxes, live events;
+ * - `feed:read`: feeds and the positions of their consumers;
  * - `replay`: replays, past blocks, backfills;
  * - `settings:admin`: settings, secrets, keys, nodes, alert URLs, halted chains, the audit log.
  */
@@ -22,6 +23,7 @@ export const SCOPES = [
   'streams:read',
   'streams:write',
   'history:read',
+  'feed:read',
   'replay',
   'settings:admin',
 ] as const;

@@ -1,4 +1,4 @@
-import type { SluiceClient } from '../client/sluice.ts';
+import type { SluiceCalls } from '../client/sluiceCalls.ts';
 import type { CallOptions } from '../client/request.ts';
 import type {
   CloseMatch,
@@ -27,7 +27,7 @@ export interface BlockMatch {
  * @param fields `block`, and the fields of a dry run that describe the stream
  */
 export type DryRun = (
-  client: SluiceClient,
+  client: SluiceCalls,
   chain: string,
   fields: Readonly<Record<string, unknown>> & { readonly block: number },
   options?: CallOptions,

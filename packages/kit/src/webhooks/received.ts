@@ -16,7 +16,8 @@ export interface Received<Webhook> {
   readonly webhook: Webhook;
   /** Whether this is the test webhook, which only checks that the URL responds with a 2xx. */
   readonly isTest: boolean;
-  readonly verifiedBy: 'webhook-signature' | 'x-signature';
+  /** The header that verified the webhook; undefined for a feed that is read without a secret. */
+  readonly verifiedBy: 'webhook-signature' | 'x-signature' | undefined;
   /**
    * Reason why the webhook was sent, from `x-sluice-origin`; undefined for test webhooks and other
    * senders. The header is not signed, so do not use it for access control.

@@ -15,6 +15,8 @@ const TYPES = [
   'stream.terminated',
   'stream.recovered',
   'delivery.quarantined',
+  'feed.expiring',
+  'feed.recovered',
   'chain.halted',
   'chain.resumed',
   'disk.filling',

@@ -22,6 +22,7 @@ import { createActivityHandlers } from './calls/deliveries/activity.ts';
 import { createInboxHandlers } from './calls/deliveries/inboxes.ts';
 import { type ReplayHandlerNeeds, createReplayHandlers } from './calls/deliveries/replays.ts';
 import { type AboutHandlerNeeds, createAboutHandlers } from './calls/account/about.ts';
+import { type FeedHandlerNeeds, createFeedHandlers } from './calls/streams/feeds.ts';
 import { createSessionHandlers } from './calls/account/sessions.ts';
 import { createChainHandlers } from './calls/chains/chains.ts';
 import { createDeliveryHandlers } from './calls/deliveries/deliveries.ts';
@@ -45,6 +46,7 @@ export interface AppNeeds
     AccountHandlerNeeds,
     AccessHandlerNeeds,
     AboutHandlerNeeds,
+    FeedHandlerNeeds,
     Omit<AddedUrlHandlerNeeds, 'refuseUrl'>,
     ProbeNeeds {
   store: Store;
@@ -76,6 +78,7 @@ const COMPRESSED: readonly string[] = [
   '/sluice/deliveries',
   '/sluice/explain',
   '/sluice/streams',
+  '/sluice/streams/:id/feed',
   '/sluice/timelines',
 ];
 /**
@@ -190,6 +193,7 @@ const createSharedHandlers = (needs: AppNeeds) => ({
   ...createReplayHandlers(needs),
   ...createActivityHandlers(needs),
   ...createInboxHandlers(needs),
+  ...createFeedHandlers(needs),
   ...createBlockHandlers(needs),
   ...createExplainHandler(needs),
 });

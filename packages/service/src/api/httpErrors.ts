@@ -110,6 +110,7 @@ export const notFound = (
     | 'Job'
     | 'Replay'
     | 'Block'
+    | 'Consumer'
     | 'Version'
     | 'Inbox'
     | 'Node'

@@ -2,10 +2,12 @@
 import type { Hono } from 'hono';
 import type { Store } from '../store/store.ts';
 import type { ChainReport } from '../store/leases/contract.ts';
+import type { FeedLag } from '../store/feeds/contract.ts';
 import type { Auth } from './auth/auth.ts';
+import { createCachedRead } from './auth/cachedRead.ts';
 
 export interface ProbeNeeds {
-  store: Pick<Store, 'engine'>;
+  store: Pick<Store, 'engine' | 'listFeedLags'>;
   auth: Pick<Auth, 'admit'>;
   version: string;
   chains(): ChainReport[];
@@ -44,16 +46,25 @@ const toPublic = ({
   providers: providers.map(({ message: _message, ...provider }) => provider),
 });
 
+/** Returns the totals of all consumers of feeds. Names of streams and consumers need a key. */
+const toTotals = (lags: readonly FeedLag[]) => ({
+  consumers: lags.length,
+  unread: lags.reduce((sum, { unread, leased }) => sum + unread + leased, 0),
+  missed: lags.reduce((sum, { missed }) => sum + missed, 0),
+});
+
 export function addProbes(
   app: Hono,
   { store, auth, version, chains, readMetrics, whyNotReady }: ProbeNeeds,
 ): void {
-  app.get('/health', (context) =>
+  const lags = createCachedRead(() => store.listFeedLags());
+  app.get('/health', async (context) =>
     context.json({
       status: 'ok',
       version,
       store: store.engine,
       chains: chains().map(toPublic),
+      feeds: await lags.read().then(toTotals, () => null),
     }),
   );
   app.get('/ready', async (context) => {

@@ -44,6 +44,7 @@ export function toOutcome(
     // `Retry-After` may lengthen a wait but never shorten it.
     retryInMs: Math.max(wait ?? 0, result.retryAfterMs ?? 0),
     isFastRetry,
+    entersFeed: result.entersFeed,
   };
 }
 

@@ -50,6 +50,7 @@ export function createDuties(
       log,
       sender: senders.createAlertSender(receiver !== ''),
       chains: reports.list,
+      deliveredMs: kept.deliveredMs,
       diskFilling: () => disk?.filling,
       certificateExpiring: () => clientCertificate?.expiring(),
     });

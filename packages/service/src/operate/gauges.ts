@@ -1,6 +1,7 @@
 /** Gauges with values that are read from the service whenever metrics are collected. */
 import { Gauge, type Registry } from 'prom-client';
 import type { ChainReport } from '../store/leases/contract.ts';
+import type { FeedLag } from '../store/feeds/contract.ts';
 import type { ViolationKind } from '../store/integrity/contract.ts';
 import { isUp } from './alerts/problems.ts';
 
@@ -33,6 +34,10 @@ export interface MetricSources {
   pendingStates(): Promise<Readonly<Record<string, number>>>;
   /** Returns the number of children of factories of each chain that has some. */
   children(): Promise<Readonly<Record<string, number>>>;
+  /** Returns the number of reads of feeds that wait for deliveries in this process. */
+  waitingReads(): number;
+  /** Returns how far each consumer of a feed is behind. */
+  feedLags(): Promise<readonly FeedLag[]>;
   /** Returns the number of integrity violations, by kind. */
   violations(): Readonly<Record<ViolationKind, number>>;
 }
@@ -90,6 +95,33 @@ export function watchSources(sources: MetricSources, addGauge: AddGauge): void {
       const since = await sources.oldestDue();
       gauge.set(since === null ? 0 : Math.max(0, Date.now() - since) / 1000);
     },
+  );
+  addGauge(
+    'sluice_feed_reads_waiting',
+    'Reads of feeds that wait for deliveries in this process',
+    (gauge) => gauge.set(sources.waitingReads()),
+  );
+  addGauge(
+    'sluice_feed_unread',
+    'Deliveries of a feed that a consumer has not acknowledged, including those it is processing',
+    async (gauge) => {
+      gauge.reset();
+      for (const { streamId, name, unread, leased } of await sources.feedLags()) {
+        gauge.set({ stream: streamId, consumer: name }, unread + leased);
+      }
+    },
+    ['stream', 'consumer'],
+  );
+  addGauge(
+    'sluice_feed_missed',
+    'Deliveries of a feed that expired before a consumer acknowledged them',
+    async (gauge) => {
+      gauge.reset();
+      for (const { streamId, name, missed } of await sources.feedLags()) {
+        gauge.set({ stream: streamId, consumer: name }, missed);
+      }
+    },
+    ['stream', 'consumer'],
   );
   addGauge(
     'sluice_integrity_violations',

@@ -86,11 +86,25 @@ export function startHousekeeping({
       log.warn('deliveries expired before they were sent', { count: undelivered });
   };
 
+  /** Moves consumers of feeds past the deliveries that expire before the next sweep. */
+  const skipExpiring = async (): Promise<void> => {
+    for (const { streamId, consumer, missed } of await store.skipExpiring({
+      deliveredMs: options.deliveredMs - SWEEP_MS,
+    })) {
+      log.warn('deliveries expired before a consumer read them', {
+        stream: streamId,
+        consumer,
+        count: missed,
+      });
+    }
+  };
+
   /**
    * Deletes old deliveries. Stores the time of the next sweep, so that reports can show what that
    * sweep will delete.
    */
   const sweep = async (): Promise<void> => {
+    await skipExpiring();
     await forget();
     await store.saveSetting(NEXT_SWEEP, String((await store.readLedgerTime()) + SWEEP_MS));
   };
@@ -130,6 +144,7 @@ export function startHousekeeping({
     ),
     every(TRIM_MS, 'delete old events', () => store.events.trim()),
     every(TIDY_MS, 'clean up address lists', tidyAddresses),
+    every(TIDY_MS, 'delete feeds of deleted streams', () => store.deleteFeeds()),
     every(CHECK_MS, 'check the ledger', () => invariants.look()),
     every(SWEEP_MS, 'delete old deliveries', sweep),
     every(SWEEP_MS, 'terminate streams', terminate),

@@ -19,6 +19,9 @@ const sources: MetricSources = {
   uncertainBlocks: () => Promise.resolve({ '0x19': 1 }),
   pendingStates: () => Promise.resolve({ '0x1': 2 }),
   children: () => Promise.resolve({ '0x1': 4 }),
+  waitingReads: () => 5,
+  feedLags: () =>
+    Promise.resolve([{ streamId: 's', name: 'billing', unread: 3, leased: 2, missed: 1 }]),
   violations: () => ({}) as ReturnType<MetricSources['violations']>,
 };
 
@@ -35,6 +38,9 @@ test('a metric that cannot be read is omitted, and the others are reported', asy
   expect(text).toMatch(/^sluice_chain_uncertain_blocks{chain="0x19"} 1$/m);
   expect(text).toMatch(/^sluice_chain_pending_states{chain="0x1"} 2$/m);
   expect(text).toMatch(/^sluice_chain_children{chain="0x1"} 4$/m);
+  expect(text).toMatch(/^sluice_feed_reads_waiting 5$/m);
+  expect(text).toMatch(/^sluice_feed_unread{stream="s",consumer="billing"} 5$/m);
+  expect(text).toMatch(/^sluice_feed_missed{stream="s",consumer="billing"} 1$/m);
   expect(text).not.toMatch(
     /^(sluice_delivery_queue_age_seconds|sluice_database_oldest_transaction_age_seconds) /m,
   );
@@ -55,6 +61,17 @@ test('a settling chain is up, and held deliveries are counted by chain', async (
     expect(text).toContain(`\n${name}{chain="0x19"} ${settling}\n`);
     expect(text).toContain(`\n${name}{chain="0x1"} ${live}\n`);
   }
+});
+
+test('the metrics of a deleted consumer are omitted', async () => {
+  const metrics = createMetrics({ version: '1.2.3', commit: '0123456789ab' });
+  let lags = await sources.feedLags();
+  metrics.watch({ ...sources, feedLags: () => Promise.resolve(lags) });
+  expect((await metrics.read()).text).toMatch(/^sluice_feed_unread{/m);
+  lags = [];
+  const { text } = await metrics.read();
+  metrics.stop();
+  expect(text).not.toMatch(/^sluice_feed_(unread|missed){/m);
 });
 
 test('a metric with labels that can no longer be read is omitted, and the others are reported', async () => {

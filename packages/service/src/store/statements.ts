@@ -20,6 +20,9 @@ import type { Tables } from './tables/tables.ts';
 import { createEnrichReads } from './enrichment/enrichReads.ts';
 import { createEnrichWrites } from './enrichment/enrichWrites.ts';
 import { createInboxReads, createInboxWrites } from './inbox/inbox.ts';
+import { createFeedReads } from './feeds/feedReads.ts';
+import { createFeedUpkeep } from './feeds/feedUpkeep.ts';
+import { createFeedWrites } from './feeds/feedWrites.ts';
 import { createJobReads } from './jobs/jobReads.ts';
 import { createJobWrites } from './jobs/jobWrites.ts';
 import { createUncertainReads, createUncertainWrites } from './uncertain/uncertain.ts';
@@ -61,6 +64,7 @@ export const createReads = (db: Kysely<Tables>, engine: Engine): Reads => ({
   ...createTotalReads(db),
   ...createAccessReads(db, engine),
   ...createInboxReads(db),
+  ...createFeedReads(db, engine),
   ...createLeaseReads(db, engine),
   ...createAddedUrlReads(db),
   ...createAlertReads(db, engine),
@@ -88,6 +92,8 @@ export const createWrites = (ledger: Ledger): Writes => ({
   ...createStatWrites(ledger.db, ledger.engine),
   ...createAccessWrites(ledger.db, ledger.engine),
   ...createInboxWrites(ledger),
+  ...createFeedWrites(ledger),
+  ...createFeedUpkeep(ledger),
   ...createLeaseWrites(ledger),
   ...createAddedUrlWrites(ledger),
   ...createAlertWrites(ledger.db),

@@ -32,6 +32,7 @@ import type { JobReads, JobWrites } from './jobs/contract.ts';
 import type { ActivityReads, TotalReads, StatWrites } from './stats/contract.ts';
 import type { AccessReads, AccessWrites } from './access/contract.ts';
 import type { InboxReads, InboxWrites } from './inbox/contract.ts';
+import type { FeedReads, FeedUpkeep, FeedWrites } from './feeds/contract.ts';
 import type { LeaseReads, LeaseWrites } from './leases/contract.ts';
 import type {
   AddedUrlReads,
@@ -68,6 +69,7 @@ export interface Reads
     TotalReads,
     AccessReads,
     InboxReads,
+    FeedReads,
     LeaseReads,
     AddedUrlReads,
     AlertReads,
@@ -94,6 +96,8 @@ export interface Writes
     StatWrites,
     AccessWrites,
     InboxWrites,
+    FeedWrites,
+    FeedUpkeep,
     LeaseWrites,
     AddedUrlWrites,
     AlertWrites,

@@ -272,6 +272,16 @@ export function testInvariants(
       });
     });
 
+    test('finds a delivery with a position after the newest of its feed, but none without a 2xx', async () => {
+      const id = await someDelivery('succeeded');
+      await execute(`insert into feed (stream_id, head) values ('${stream.id}', 1)`);
+      const update = (position: number | null, status: number | null) =>
+        `update delivery set feed_position = ${position}, last_status = ${status} where id = '${id}'`;
+      await broken('illegal_delivery', { breaking: [update(2, null)], mending: [update(1, null)] });
+      await execute(update(null, 200));
+      await execute(`delete from feed where stream_id = '${stream.id}'`);
+    });
+
     test('finds a delivery with a wrong number of attempts', async () => {
       const id = await someDelivery('succeeded');
       await broken('attempts_miscounted', {

@@ -8,6 +8,7 @@ import { testConfirmations } from './confirmations.suite.ts';
 import { testCoverage } from './coverage.suite.ts';
 import { testDeliveries } from './deliveries.suite.ts';
 import { testEnrichment } from './enrichment.suite.ts';
+import { testFeeds } from './feeds.suite.ts';
 import { testLeases } from './leases.suite.ts';
 import { testReads } from './reads.suite.ts';
 import { testRemovedBlocks } from './removedBlocks.suite.ts';
@@ -36,6 +37,7 @@ export function testStore(open: () => Promise<Store>): void {
   testDeliveries(tools);
   testRetries(tools);
   testUnverified(tools);
+  testFeeds(tools);
   testUncertain(tools);
   testValues(tools);
 }

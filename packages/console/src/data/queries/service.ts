@@ -3,9 +3,10 @@
  * cookie.
  */
 import type { Client } from '@sluice/kit';
-import { createSluiceClient, isSluiceError } from '@sluice/kit/sluice';
+import { createSluiceCalls } from '@sluice/kit/operator';
+import { isSluiceError } from '@sluice/kit/sluice';
 
-export const sluice = createSluiceClient({ baseUrl: location.origin });
+export const sluice = createSluiceCalls({ baseUrl: location.origin });
 
 /**
  * Loads the client of the compatible API, which is not part of the code that the page loads first.

@@ -19,6 +19,7 @@ import { showToast } from '../../ui/toasts.ts';
 const SCOPES: Record<Scope, string> = {
   'streams:read': 'read streams and chains, start dry runs',
   'streams:write': 'create, change and delete streams and inboxes',
+  'feed:read': 'read feeds, acknowledge their deliveries, move and delete their consumers',
   'history:read': 'read deliveries with their bodies, metrics, replays, backfills and inboxes',
   replay: 'replay deliveries, run backfills',
   'settings:admin': 'manage secrets, keys, nodes, alert URLs and halted chains; read the audit log',

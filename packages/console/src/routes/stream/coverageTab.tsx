@@ -20,6 +20,7 @@ const HOLE_REASONS: Record<ChainCoverage['holes'][number]['reason'], string> = {
   terminated: 'stream terminated',
   resumed: 'chain resumed at a later block',
   state: 'no node had the state',
+  unread: 'expired before a consumer had read it',
   children: 'children found later',
   before: 'before the stream was created',
 };

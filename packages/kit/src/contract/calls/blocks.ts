@@ -5,8 +5,8 @@ import { JOB_STATES } from '../index.ts';
 
 const holeReason = shape(
   'HoleReason',
-  'Why blocks were not evaluated: the stream was paused or terminated, the chain was resumed later, no node had the state in which the stream reads values, children of its factories were found later, or the stream did not exist yet.',
-  z.enum(['paused', 'terminated', 'resumed', 'state', 'children', 'before']),
+  'Why blocks were not evaluated or delivered: the stream was paused or terminated, the chain was resumed later, no node had the state in which the stream reads values, children of its factories were found later, their deliveries expired before a consumer of the feed had read them, or the stream did not exist yet.',
+  z.enum(['paused', 'terminated', 'resumed', 'state', 'children', 'unread', 'before']),
 );
 
 const blockRange = { from: count, to: count };

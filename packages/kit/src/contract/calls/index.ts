@@ -14,6 +14,7 @@ import type { Call, Tag } from './basics.ts';
 import { blocksCalls } from './blocks.ts';
 import { chainsCalls } from './chains.ts';
 import { deliveriesCalls, explainCalls } from './deliveries.ts';
+import { feedsCalls } from './feeds.ts';
 import { inboxesCalls } from './inboxes.ts';
 import { replaysCalls } from './replays.ts';
 import { streamsCalls } from './streams.ts';
@@ -50,6 +51,7 @@ export const SLUICE_CALLS = {
   ...explainCalls,
   ...activityCalls,
   ...inboxesCalls,
+  ...feedsCalls,
   ...chainsCalls,
   ...contractsCalls,
   ...alertCalls,

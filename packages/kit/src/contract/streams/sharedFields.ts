@@ -2,13 +2,19 @@
 import * as z from 'zod';
 import { retries, streamStatus } from '../requests/enums.ts';
 import { bounded, given, text } from '../requests/fields.ts';
+import { FEED_URL } from '../rules/feed.ts';
 import { readInboxName } from '../rules/inbox.ts';
 import { type Fields, boolean, optionalNumber } from './field.ts';
 import { oauth2Client, oauth2Credentials } from './oauth2Fields.ts';
 
 const webhookUrl = text(2048).refine(
-  (text) => (/^https?:\/\//i.test(text) && URL.canParse(text)) || readInboxName(text) !== undefined,
-  { error: 'should be an absolute http:// or https:// URL, or sluice://inbox/<name>' },
+  (text) =>
+    (/^https?:\/\//i.test(text) && URL.canParse(text)) ||
+    readInboxName(text) !== undefined ||
+    text === FEED_URL,
+  {
+    error: 'should be an absolute http:// or https:// URL, sluice://inbox/<name> or sluice://feed',
+  },
 );
 
 const HEADER_LIMIT = 20;
@@ -40,7 +46,8 @@ const headers = bounded(
 export const destinationFields = {
   webhookUrl: {
     kind: 'text',
-    description: 'Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`.',
+    description:
+      'Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them.',
     accepts: webhookUrl,
     isRequired: true,
     returns: z.string(),

@@ -680,6 +680,16 @@ describe('rejects', () => {
 });
 
 describe('receive', () => {
+  it('checks the timestamp as of the time at which the webhook was received', async () => {
+    const { handler } = createTested();
+    const sentAt = new Date(Date.now() - 3_600_000);
+    const body = JSON.stringify(WEBHOOK);
+    const headers = signedHeaders(body, { secret: SECRET, sentAt });
+    expect(await handler.receive({ headers, body })).toMatchObject({ status: 401 });
+    const receivedAt = sentAt.getTime() + 1_000;
+    expect(await handler.receive({ headers, body, receivedAt })).toMatchObject({ status: 200 });
+  });
+
   it('accepts chunks of bytes or text, and an empty body', async () => {
     const { handler } = createTested();
     const body = JSON.stringify({ ...WEBHOOK, tag: 'é ☕' });

@@ -34,6 +34,7 @@ import type {
   HandlerOptions,
   HandlerRules,
   IncomingWebhook,
+  ReadRequest,
   Verifier,
   WebhookHandler,
 } from './types.ts';
@@ -81,14 +82,15 @@ export function toHandler<A extends AnyAbi>(
   const reporter = createReporter(options.onError, verifier);
   const underWay = new Map<string, Promise<WebhookResponse>>();
 
-  const receive = async ({ method = 'POST', headers, body }: IncomingWebhook) => {
+  const receive = async ({ method = 'POST', headers, body, receivedAt }: IncomingWebhook) => {
     if (method !== 'POST')
       return createResponse(405, 'Webhooks are sent by POST', { allow: 'POST' });
     const declared = Number(readHeader(headers, 'content-length') ?? 0);
     const read: ReadBody =
       declared > maxBodyBytes ? { failed: 'too-large' } : await readBody(body, maxBodyBytes);
     if ('failed' in read) return refuseBody(read.failed, maxBodyBytes, reporter);
-    const request = { headers, body: read.raw };
+    const request: ReadRequest = { headers, body: read.raw };
+    if (receivedAt !== undefined) request.now = () => receivedAt;
     let delivery: AnyReceived;
     try {
       delivery = await verifier.verify(request);

@@ -53,6 +53,8 @@ export type PublicKeyHandlerOptions<A extends AnyAbi = readonly AbiItem[]> = Pub
 export interface ReadRequest {
   headers: WebhookHeaders;
   body: string | Uint8Array;
+  /** Returns the time at which the request was received. Default: the current time. */
+  now?: () => number;
 }
 
 /** Verifies requests with the keys of a handler, and explains why one is rejected. */
@@ -68,6 +70,11 @@ export interface IncomingWebhook {
   readonly headers: WebhookHeaders;
   /** Raw text or bytes, or an async iterable of chunks; anything else counts as already parsed. */
   readonly body: unknown;
+  /**
+   * When the request was received, in Unix milliseconds; `toleranceMs` applies to this time.
+   * Default: the current time.
+   */
+  readonly receivedAt?: number | undefined;
 }
 
 /** The response to a webhook, which the adapters send. */

@@ -42,6 +42,8 @@ export interface SendResult {
   status: number | null;
   /** Reason for the failure; null on success. */
   error: string | null;
+  /** Whether the recorded outcome gives the webhook the next position in its stream's feed. */
+  entersFeed?: true | undefined;
   /** Why each attempt fails until the webhook URL changes; undefined if a retry may succeed. */
   urlProblem?: string | undefined;
   /** Milliseconds to wait, as requested by the receiver, at most 24 hours. */

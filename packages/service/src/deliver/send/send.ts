@@ -33,8 +33,16 @@ export interface SendRequest extends Pick<OutgoingWebhook, 'url' | 'body'> {
   recordsCharged: number;
 }
 
+/** A webhook, as far as its headers depend on it. */
+export type SignedWebhook = Omit<SendRequest, 'url' | 'oauth2' | 'timeoutMs'>;
+
 export interface Sender {
   send(sending: SendRequest): Promise<SendResult>;
+  /**
+   * Returns the headers that describe a webhook, signed at this time: the stream's own and those of
+   * the contract.
+   */
+  headersFor(webhook: SignedWebhook, at: number): Record<string, string>;
   /**
    * Returns the destination of a webhook URL.
    *
@@ -59,6 +67,8 @@ export interface SenderOptions {
 }
 
 const TIDY_MS = 60_000;
+/** The headers of each request that carries a webhook. */
+const REQUEST_HEADERS = { 'user-agent': 'Sluice', 'accept-encoding': 'identity' };
 
 export function createSender({
   destinations,
@@ -75,8 +85,8 @@ export function createSender({
   }, TIDY_MS);
   timer.unref();
 
-  const headersFor = (sending: SendRequest, at: number): Record<string, string> => {
-    const { id, body, headers, secrets = [], queueSize, recordsCharged, clockSkewMs = 0 } = sending;
+  const headersFor = (webhook: SignedWebhook, at: number): Record<string, string> => {
+    const { id, body, headers, secrets = [], queueSize, recordsCharged, clockSkewMs = 0 } = webhook;
     const ledgerTime = at + clockSkewMs;
     const timestamp = Math.floor(ledgerTime / 1000);
     const signed = signer.sign({
@@ -89,10 +99,8 @@ export function createSender({
     });
     return {
       ...headers,
-      ...toOptionalHeaders(sending),
+      ...toOptionalHeaders(webhook),
       'content-type': 'application/json',
-      'user-agent': 'Sluice',
-      'accept-encoding': 'identity',
       'x-region': region(),
       'x-queue-size': String(queueSize),
       'x-records-charged': String(recordsCharged),
@@ -113,10 +121,12 @@ export function createSender({
 
   return {
     destinationOf,
+    headersFor,
     async send(sending) {
       const { url, body, oauth2, clockSkewMs = 0 } = sending;
+      const sign = (at: number) => ({ ...headersFor(sending, at), ...REQUEST_HEADERS });
       return destinationOf(url).send(
-        { url, body, oauth2, clockSkewMs, sign: (at) => headersFor(sending, at) },
+        { url, body, oauth2, clockSkewMs, sign },
         Math.min(sending.timeoutMs ?? timeoutMs, maxTimeoutMs),
       );
     },
@@ -132,7 +142,7 @@ function toOptionalHeaders({
   origin,
   unverified,
   traceparent,
-}: SendRequest): Record<string, string> {
+}: SignedWebhook): Record<string, string> {
   const headers: Record<string, string> = {};
   if (part !== undefined) headers[WEBHOOK_HEADERS.part] = part;
   if (origin !== undefined) headers[WEBHOOK_HEADERS.origin] = origin;

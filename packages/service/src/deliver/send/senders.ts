@@ -8,6 +8,7 @@ import type { AccountSettings } from '../../secrets/settings.ts';
 import type { Store } from '../../store/store.ts';
 import type { ClientCertificate } from '../destinations/http/clientCertificate.ts';
 import { createHostPace } from '../hostPace.ts';
+import { createFeed } from '../destinations/feed/feed.ts';
 import { type ReadChainAndPhase, createInbox } from '../destinations/inbox/inbox.ts';
 import {
   type AddressGuardOptions,
@@ -60,6 +61,7 @@ export function createSenders(
   const sender = createSender({
     destinations: [
       createInbox({ store, secret: signing.secret, readChainAndPhase }),
+      createFeed(),
       createGuarded(),
     ],
     maxTimeoutMs,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Alert, unwrapAlert } from '@sluice/kit';
 import { type Postgres, type WebhookSink, startPostgres, startWebhookSink } from '@sluice/testkit';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ALL_NETWORKS, createAddressGuard } from '../../deliver/destinations/http/guard.ts';
 import { createHttpSender } from '../../deliver/send/httpSender.test-only.ts';
 import type { LeaseTerm } from '../duty.ts';
@@ -18,6 +18,7 @@ import type { Store } from '../../store/store.ts';
 import { plain } from '../../../test/store/plain.ts';
 
 const PATIENCE = { timeout: 10_000 };
+const DELIVERED_MS = 30 * 24 * 3_600_000;
 const folder = mkdtempSync(join(tmpdir(), 'sluice-notifier-'));
 let postgres: Postgres;
 let store: Store;
@@ -59,6 +60,7 @@ function start(timing: NotifierOptions['timing'] = {}): void {
       timeoutMs: 1_000,
     }),
     chains: () => chains,
+    deliveredMs: DELIVERED_MS,
     diskFilling: () => diskFilling,
     certificateExpiring: () => certificateExpiring,
     log: createLog((line) => (logged += line)),
@@ -180,6 +182,32 @@ describe.each([
     expect(reported()).toMatchObject([
       { type: 'delivery.quarantined', data: { streamId, deliveryId: first, count: 1 } },
       { type: 'delivery.quarantined', data: { streamId, deliveryId: second, count: 2 } },
+    ]);
+  });
+
+  test('an alert reports a consumer of a feed whose deliveries expire soon, and its recovery', async () => {
+    const { id: streamId } = await createStream();
+    let oldestAt = Date.now() - DELIVERED_MS + 25 * 3_600_000;
+    const behind = vi
+      .spyOn(store, 'listFeedsBehind')
+      .mockImplementation((createdBefore) =>
+        Promise.resolve(
+          oldestAt < createdBefore
+            ? [{ streamId, tag: 'orders', consumer: 'billing', oldestAt }]
+            : [],
+        ),
+      );
+    start();
+    await aWhile();
+    expect(reported()).toEqual([]);
+    oldestAt -= 2 * 3_600_000;
+    await expect.poll(reported, PATIENCE).toHaveLength(1);
+    oldestAt = Date.now();
+    await expect.poll(reported, PATIENCE).toHaveLength(2);
+    behind.mockRestore();
+    expect(reported()).toMatchObject([
+      { type: 'feed.expiring', data: { streamId, tag: 'orders', consumer: 'billing' } },
+      { type: 'feed.recovered', data: { streamId, tag: 'orders', consumer: 'billing' } },
     ]);
   });
 

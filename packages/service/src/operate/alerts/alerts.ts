@@ -38,7 +38,7 @@ const WELL = '';
 
 export interface NotifierOptions extends Pick<
   SituationSources,
-  'chains' | 'diskFilling' | 'certificateExpiring'
+  'chains' | 'deliveredMs' | 'diskFilling' | 'certificateExpiring'
 > {
   /** Id of the receiver in the ledger; empty for `notifyUrl`. */
   receiver: string;
@@ -56,6 +56,7 @@ export function startNotifier({
   url,
   store,
   sender,
+  deliveredMs,
   chains,
   diskFilling,
   certificateExpiring,
@@ -68,6 +69,7 @@ export function startNotifier({
   const waker = createWaker();
   const situation = createSituation({
     store,
+    deliveredMs,
     chains,
     diskFilling,
     certificateExpiring,

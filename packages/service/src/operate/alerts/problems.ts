@@ -14,7 +14,9 @@ export type AlertContent = Alert extends infer Each
   : never;
 
 export interface SituationSources {
-  store: Pick<Store, 'readProblems' | 'readStream'>;
+  store: Pick<Store, 'readProblems' | 'readStream' | 'listFeedsBehind'>;
+  /** Retention of delivered webhooks, which includes those that consumers of feeds have not read. */
+  deliveredMs: number;
   chains(): ChainReport[];
   /** Returns a warning if the ledger's disk is almost full or soon will be; undefined otherwise. */
   diskFilling(): string | undefined;
@@ -52,11 +54,14 @@ export interface Situation {
 export const isUp = (state: ChainState): boolean => state !== 'starting' && state !== 'down';
 
 const HALT_MS = 30_000;
+/** Time before the first delivery of a consumer expires, at which an alert reports that. */
+const EXPIRING_MS = 24 * 3_600_000;
 const DISK = 'disk';
 const CERTIFICATE = 'client certificate';
 
 export function createSituation({
   store,
+  deliveredMs,
   chains,
   diskFilling,
   certificateExpiring,
@@ -78,6 +83,19 @@ export function createSituation({
       for (const data of quarantined) {
         const alert = { type: 'delivery.quarantined' as const, data };
         problems.set(`quarantine ${data.streamId}`, { state: String(data.count), alert });
+      }
+      const expiringMs = Math.min(EXPIRING_MS, deliveredMs / 2);
+      for (const { oldestAt, ...consumer } of await store.listFeedsBehind(
+        now - deliveredMs + expiringMs,
+      )) {
+        const expires = new Date(oldestAt + deliveredMs).toISOString();
+        const data = {
+          ...consumer,
+          oldestAt: new Date(oldestAt).toISOString(),
+          reason: `The consumer ${consumer.consumer} has not acknowledged deliveries, the first of which expires at ${expires}`,
+        };
+        const subject = `feed ${consumer.streamId} ${consumer.consumer}`;
+        problems.set(subject, { state: 'expiring', alert: { type: 'feed.expiring', data } });
       }
       for (const { id: chainId, state, message: reason } of chains()) {
         if (state !== 'down') downSince.delete(chainId);
@@ -103,12 +121,18 @@ export function createSituation({
     async readRecovery(subject) {
       if (subject === DISK) return { type: 'disk.recovered', data: {} };
       if (subject === CERTIFICATE) return { type: 'client-certificate.renewed', data: {} };
-      const [kind, id = ''] = subject.split(' ');
+      const [kind, id = '', consumer = ''] = subject.split(' ');
       if (kind === 'stream') {
         const stream = await store.readStream(id);
         return stream?.status === 'active'
           ? { type: 'stream.recovered', data: { streamId: id, tag: stream.tag } }
           : undefined;
+      }
+      if (kind === 'feed') {
+        const stream = await store.readStream(id);
+        return (
+          stream && { type: 'feed.recovered', data: { streamId: id, tag: stream.tag, consumer } }
+        );
       }
       if (kind !== 'chain') return undefined;
       // A chain that is starting is not being read yet. A chain that was removed from the settings

@@ -5,7 +5,7 @@ import type { StreamStatus } from '@sluice/kit/contract';
 export interface AlertRow {
   /** Id of the added URL; empty for the configured URL. */
   receiver: string;
-  /** Subject of the alert: `stream <id>`, `quarantine <streamId>`, `chain <id>` or `disk`. */
+  /** Subject of the alert: `stream <id>`, `quarantine <streamId>`, `feed <streamId> <consumer>`, `chain <id>` or `disk`. */
   subject: string;
   /** The current state of the subject; empty if it has no problem. */
   state: string;

@@ -125,6 +125,46 @@ export async function closeStateHoles(
 }
 
 /**
+ * Adds blocks to the holes of a stream, because a consumer missed their deliveries. Extends a hole
+ * that was added since the consumer was last active, because it has missed all deliveries between.
+ *
+ * @param since time at which the consumer was last active
+ */
+export async function addUnreadHole(
+  trx: Db,
+  {
+    streamId,
+    chain,
+    from,
+    to,
+    since,
+    now,
+  }: { streamId: string; chain: string; from: number; to: number; since: number; now: number },
+): Promise<void> {
+  const { numUpdatedRows } = await trx
+    .updateTable('hole')
+    .set({ to_block: sql`case when to_block > ${to} then to_block else ${to} end` })
+    .where('chain', '=', chain)
+    .where('stream_id', '=', streamId)
+    .where('reason', '=', 'unread')
+    .where('from_block', '<=', from)
+    .where('created_at', '>=', since)
+    .executeTakeFirst();
+  if (numUpdatedRows > 0n) return;
+  await trx
+    .insertInto('hole')
+    .values({
+      chain,
+      stream_id: streamId,
+      from_block: from,
+      to_block: to,
+      reason: 'unread',
+      created_at: now,
+    })
+    .execute();
+}
+
+/**
  * Adds the blocks that streams were matched against without children that they have only now to
  * their holes: from the first block of a child to `upTo`, or to the checkpoint if that is higher.
  */

@@ -108,6 +108,10 @@ export interface AttemptOutcome {
   retryInMs: number;
   /** Whether the next attempt is the fast retry before the schedule. */
   isFastRetry: boolean;
+  /**
+   * Whether success gives the delivery the next position in the feed of its stream. Default: false.
+   */
+  entersFeed?: true | undefined;
 }
 
 /** Outcome of the last attempt of a delivery. */

@@ -5,6 +5,7 @@ import type { Ledger } from '../live/effects.ts';
 import type { DayFilter } from '../engine/days.ts';
 import type { Db } from '../tables/tables.ts';
 import { type DeliveryRow, deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
+import { assignPositions } from '../feeds/positions.ts';
 import { countActivity, countFinished } from '../stats/statWrites.ts';
 import type { AttemptOutcome, DeliveryWrites } from './contract.ts';
 import { packTransport } from './transport.ts';
@@ -109,6 +110,18 @@ export function createDeliveryWrites({ db, engine, transact }: Ledger): Delivery
         const changed = ended.map(({ delivery }) => delivery);
         await countFinished(trx, engine, changed, open, 1);
         effects.publishDeliveries(changed);
+        const placed = ended.filter(
+          ({ outcome }) => outcome.entersFeed && outcome.result === 'succeeded',
+        );
+        if (placed.length > 0) {
+          effects.signal('feeds');
+          await assignPositions(
+            trx,
+            engine,
+            placed.map(({ delivery }) => delivery),
+            open,
+          );
+        }
         return changed;
       });
     },

@@ -1,11 +1,12 @@
 /** Leases deliveries, and reads what their attempts need. */
 import { randomUUID } from 'node:crypto';
-import { type Retries, type WebhookOrigin, retryWaitsMs } from '@sluice/kit/contract';
+import { type Retries, retryWaitsMs } from '@sluice/kit/contract';
 import { sql } from 'kysely';
 import { joinBody } from '../blocks/body.ts';
 import type { DayFilter } from '../engine/days.ts';
 import type { Engine } from '../engine/engine.ts';
 import { packTexts } from '../engine/packedTexts.ts';
+import { originOf } from '../rows/origin.ts';
 import { readOAuth2 } from '../rows/oauth2.ts';
 import type { SealedSecret } from '../tables/streams.ts';
 import type { Db, Tables } from '../tables/tables.ts';
@@ -155,7 +156,3 @@ async function cancelObsolete(
     .where('id', 'in', ids)
     .execute();
 }
-
-/** Returns the origin of a match as receivers see it. */
-const originOf = (origin: string): WebhookOrigin =>
-  origin.startsWith('live:') ? 'live' : origin.startsWith('job:') ? 'backfill' : 'replay';

@@ -998,6 +998,40 @@ const pastValues: Migration = {
   },
 };
 
+const feeds: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    const text = isPostgres(db) ? sql`text collate "C"` : sql`text`;
+    await db.schema.alterTable('delivery').addColumn('feed_position', 'bigint').execute();
+    await db.schema
+      .createIndex('delivery_feed')
+      .on('delivery')
+      .columns(['stream_id', 'feed_position'])
+      .where(sql.ref('feed_position'), 'is not', null)
+      .execute();
+    await db.schema
+      .createTable('feed')
+      .addColumn('stream_id', text, (column) => column.primaryKey())
+      .addColumn('head', 'bigint', (column) => column.notNull())
+      .execute();
+    await db.schema
+      .createTable('feed_consumer')
+      .addColumn('stream_id', text, (column) => column.notNull())
+      .addColumn('name', text, (column) => column.notNull())
+      .addColumn('position', 'bigint', (column) => column.notNull())
+      .addColumn('acked', 'text', (column) => column.notNull())
+      .addColumn('leases', 'text', (column) => column.notNull())
+      .addColumn('missed', 'bigint', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .addColumn('active_at', 'bigint', (column) => column.notNull())
+      .addPrimaryKeyConstraint('feed_consumer_key', ['stream_id', 'name'])
+      .execute();
+    // A key cannot create keys with scopes that it lacks, so keys with full access keep it.
+    await sql`
+      update api_key set scopes = replace(scopes, '"history:read"', '"history:read","feed:read"')
+      where scopes like '%"settings:admin"%' and scopes like '%"history:read"%'`.execute(db);
+  },
+};
+
 export const migrations: Record<string, Migration> = {
   '0001 ledger': ledger,
   '0002 matches set aside': setAside,
@@ -1021,6 +1055,7 @@ export const migrations: Record<string, Migration> = {
   '0020 missed children': missedChildren,
   '0021 lasting values': lastingValues,
   '0022 values of past blocks': pastValues,
+  '0023 feeds': feeds,
 };
 
 /** Table with the names of the applied migrations. */

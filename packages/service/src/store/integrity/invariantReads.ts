@@ -196,8 +196,10 @@ async function scanDeliveries(trx: Db, engine: Engine, scan: InvariantScan): Pro
           when delivery.state <> 'leased' and lease_token is not null
             then 'has a lease but is not leased'
           when delivery.state = 'succeeded' and (last_error is not null
-            or coalesce(last_status, 0) not between 200 and 299)
+            or (feed_position is null and coalesce(last_status, 0) not between 200 and 299))
             then 'succeeded without a 2xx'
+          when feed_position > (select head from feed where feed.stream_id = delivery.stream_id)
+            then 'has a position after the newest of its feed'
           when delivery.state in ('failed', 'quarantined') and last_error is null
             then 'failed or quarantined without a reason'
           when delivery.state in ('enriching', 'held', 'pending', 'leased') and match.id is null

@@ -11,8 +11,19 @@
  * - `settings`: a setting changed, such as the secret or an added URL
  * - `leases`: a lease was taken or released, or a reader left
  * - `events`: there are new live events
+ * - `feeds`: feeds have new deliveries
+ * - `consumers`: a consumer of a feed was moved, or can read on after its limit
  */
-export type Signal = 'deliveries' | 'rules' | 'jobs' | 'replays' | 'settings' | 'leases' | 'events';
+export type Signal =
+  | 'deliveries'
+  | 'rules'
+  | 'jobs'
+  | 'replays'
+  | 'settings'
+  | 'leases'
+  | 'events'
+  | 'feeds'
+  | 'consumers';
 
 export interface Signals {
   /** Sends signals to this process at once, and to other processes as soon as possible. */

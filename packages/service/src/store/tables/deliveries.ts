@@ -48,6 +48,8 @@ interface DeliveryTable {
   /** Approximate size of the body in bytes, which limits claims. */
   body_bytes: number;
   run_at: number;
+  /** Position in the feed of its stream; null if the stream has none, or before it is placed. */
+  feed_position: number | null;
   /**
    * Id of the last bulk replay; empty if the delivery was only replayed manually, null if it was
    * never replayed.

@@ -14,6 +14,7 @@ import type { StatTables } from './stats.ts';
 import type { ReplayTables } from './replays.ts';
 import type { UpkeepTables } from './upkeep.ts';
 import type { AccessTables } from './access.ts';
+import type { FeedTables } from './feeds.ts';
 import type { InboxTables } from './inbox.ts';
 import type { UncertainTables } from './uncertain.ts';
 import type { ValueTables } from './values.ts';
@@ -32,6 +33,7 @@ export interface Tables
     UpkeepTables,
     AccessTables,
     InboxTables,
+    FeedTables,
     UncertainTables,
     ValueTables {}
 

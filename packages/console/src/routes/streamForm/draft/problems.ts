@@ -1,5 +1,6 @@
 /** Validates drafts of streams. */
 import {
+  FEED_URL,
   MAX_RETRIES,
   RETRY_PRESETS,
   type StreamFieldView,
@@ -80,8 +81,8 @@ function numberProblem({ kind, input }: StreamFieldView, text: string): string |
 function problemOfUrl(url: string): string | undefined {
   if (url === '') return 'Enter a webhook URL.';
   if (url.startsWith('sluice:')) {
-    return readInboxName(url) === undefined
-      ? 'Enter sluice://inbox/ and a name: 1 to 63 lowercase letters, digits and dashes, not starting with a dash.'
+    return readInboxName(url) === undefined && url !== FEED_URL
+      ? 'Enter sluice://feed, or sluice://inbox/ and a name: 1 to 63 lowercase letters, digits and dashes, not starting with a dash.'
       : undefined;
   }
   return /^https?:\/\//i.test(url) && URL.canParse(url)

@@ -300,12 +300,13 @@ function unmatchedReason({ addressCount, options }: StreamRecord): ExplainReason
 }
 
 const HOLE_REASONS: Readonly<Record<ChainCoverage['holes'][number]['reason'], string>> = {
-  paused: 'the stream was paused',
-  terminated: 'the stream was terminated',
-  resumed: 'the chain was resumed from a later block',
-  state: 'no node had the state in which the stream reads values',
-  children: 'children of its factories were found later',
-  before: 'the stream did not watch the chain yet',
+  paused: 'were not matched, because the stream was paused',
+  terminated: 'were not matched, because the stream was terminated',
+  resumed: 'were not matched, because the chain was resumed from a later block',
+  state: 'were not matched, because no node had the state in which the stream reads values',
+  unread: 'have deliveries that expired before a consumer of the feed had read them',
+  children: 'were not matched, because children of its factories were found later',
+  before: 'were not matched, because the stream did not watch the chain yet',
 };
 
 /** Explains why the ledger has no match, although the current rules match the block. */
@@ -324,10 +325,8 @@ function coverageReasons(
   const hole = holes.find((each) => each.from <= number && number <= each.to);
   if (hole !== undefined) {
     const range = `blocks ${hole.from} to ${hole.to}`;
-    const why = HOLE_REASONS[hole.reason];
-    return [
-      reason('coverage', 'stopped', `${range} were not matched, because ${why}: run a backfill`),
-    ];
+    const message = `${range} ${HOLE_REASONS[hole.reason]}: run a backfill`;
+    return [reason('coverage', 'stopped', message)];
   }
   const changed = timestamp !== undefined && stream.updatedAt > timestamp * 1000;
   return [

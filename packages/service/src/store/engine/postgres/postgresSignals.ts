@@ -15,6 +15,8 @@ const EVERYTHING: readonly Signal[] = [
   'settings',
   'leases',
   'events',
+  'feeds',
+  'consumers',
 ];
 
 /**

@@ -1,7 +1,7 @@
 /**
  * Worker thread with its own connection to the SQLite file. It runs store methods one at a time.
  * Waiting writes are committed together, so that they share one write to disk. A write resolves
- * once it is durable.
+ * once it is durable, except those of `UNFLUSHED`.
  */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { createCheckpoints } from './sqliteCheckpoints.ts';
@@ -9,10 +9,14 @@ import { openSqlite } from './sqliteConnection.ts';
 import { sqliteEngine } from './sqliteEngine.ts';
 import { type CommittedEffects, type Transact, createEffects } from '../../live/effects.ts';
 import { createReads, createWrites } from '../../statements.ts';
+import type { Writes } from '../../store.ts';
 import type { SqliteWorkerData, WorkerCall, WorkerReply } from './sqlite.ts';
 
 /** Milliseconds after which a transaction takes no more writes and is committed. */
 const SHARED_MS = 20;
+
+/** Writes that a power loss may undo, because they are only repeated then. */
+const UNFLUSHED: ReadonlySet<string> = new Set<keyof Writes>(['leaseFeed']);
 
 const { path, role, limits } = workerData as SqliteWorkerData;
 const port = parentPort!;
@@ -70,10 +74,15 @@ const write = async (calls: readonly WorkerCall[]): Promise<number> => {
   const replies: WorkerReply[] = [];
   const began = performance.now();
   const hasTime = (): boolean => performance.now() - began < SHARED_MS;
+  const isUnflushed = UNFLUSHED.has(calls[0]!.method);
+  const differsAt = calls.findIndex(({ method }) => UNFLUSHED.has(method) !== isUnflushed);
+  const count = differsAt < 0 ? calls.length : differsAt;
+  if (isUnflushed) sqlite.exec('pragma synchronous = normal');
   sqlite.exec('begin');
   do replies.push(await run(calls[replies.length]!));
-  while (sqlite.isTransaction && replies.length < calls.length && hasTime());
+  while (sqlite.isTransaction && replies.length < count && hasTime());
   const failure = commit();
+  if (isUnflushed) sqlite.exec('pragma synchronous = full');
   if (failure === undefined) answer(replies);
   else if (replies.length > 1) {
     for (const call of calls.slice(0, replies.length)) await write([call]);

@@ -1,0 +1,165 @@
+/** Calls for the feeds of streams: reads, acknowledgements, and the consumers with their positions. */
+import { FEED_URL } from '@sluice/kit/contract';
+import type { Sender } from '../../../deliver/send/send.ts';
+import type { Endpoints } from '../../../secrets/endpoints.ts';
+import type { StreamSecrets } from '../../../secrets/streamSecrets.ts';
+import type { FeedDelivery, FeedRead } from '../../../store/feeds/contract.ts';
+import type { StreamRecord } from '../../../store/streams/contract.ts';
+import type { Store } from '../../../store/store.ts';
+import { type Auth, callerOf } from '../../auth/auth.ts';
+import type { Handlers } from '../../handlers.ts';
+import { HttpError, notFound } from '../../httpErrors.ts';
+import type { WaitingReads } from '../../waitingReads.ts';
+
+export interface FeedHandlerNeeds {
+  store: Store;
+  auth: Auth;
+  endpoints: Endpoints;
+  streamSecrets: StreamSecrets;
+  headersFor: Sender['headersFor'];
+  waitingReads: WaitingReads;
+}
+
+/** Maximum size of the bodies of a page, unless the first is larger. */
+const MAX_BYTES = 8 * 1024 * 1024;
+
+const TOO_MANY_CONSUMERS =
+  'The feed already has the maximum number of consumers. Delete one, or use an existing one.';
+
+export function createFeedHandlers({
+  store,
+  auth,
+  endpoints,
+  streamSecrets,
+  headersFor,
+  waitingReads,
+}: FeedHandlerNeeds) {
+  const findStream = async (id: string): Promise<StreamRecord> => {
+    const stream = await store.readStream(id);
+    if (stream === undefined) throw notFound('Stream');
+    return stream;
+  };
+
+  const findFeed = async (id: string): Promise<StreamRecord> => {
+    const stream = await findStream(id);
+    if (stream.webhookUrl === FEED_URL) return stream;
+    throw new HttpError(
+      409,
+      `The stream sends its webhooks. To read them, set its webhookUrl to ${FEED_URL}.`,
+    );
+  };
+
+  /** Adds bodies and headers to deliveries. */
+  const open = async (stream: StreamRecord, { placed, head, now }: FeedRead) => {
+    if (placed.length === 0) return [];
+    const { id } = stream;
+    const [deliveries, sealed = []] = await Promise.all([
+      store.readFeedBodies(placed),
+      store.readStreamSecrets(id),
+    ]);
+    const secrets = streamSecrets.open(id, sealed, now);
+    const { headers } = endpoints.open(id, stream);
+    return deliveries.map((each) => ({
+      id: each.id,
+      position: each.position,
+      headers: headersFor({ ...toWebhook(each, head), headers, secrets }, now),
+      body: Buffer.from(each.body).toString(),
+    }));
+  };
+
+  /** Returns a function that reads the next deliveries for a consumer that shares them. */
+  const lease =
+    (id: string, consumer: string, limits: { limit: number; leaseMs: number }) =>
+    async (): Promise<FeedRead> => {
+      const found = await store.leaseFeed(id, consumer, { ...limits, maxBytes: MAX_BYTES });
+      if (found === undefined) throw new HttpError(409, TOO_MANY_CONSUMERS);
+      return found;
+    };
+
+  /** Returns a function that reads the deliveries after the position at its first call. */
+  const follow = (
+    id: string,
+    {
+      after: given,
+      consumer,
+      limit,
+    }: { after?: number | undefined; consumer?: string | undefined; limit: number },
+  ) => {
+    let after = given;
+    return async (): Promise<FeedRead> => {
+      const found = await store.readFeedAfter(
+        id,
+        { after, consumer },
+        { limit, maxBytes: MAX_BYTES },
+      );
+      if (found.position > found.head) {
+        throw new HttpError(
+          409,
+          `Position ${found.position} is after the newest of the feed, ${found.head}. If the ledger was restored from a backup, continue after ${found.head}.`,
+        );
+      }
+      after = found.position;
+      return found;
+    };
+  };
+
+  return {
+    async readFeed({ context, params: { id }, query }) {
+      const stream = await findFeed(id);
+      const { mode, consumer, leaseMs, waitMs } = query;
+      // A HEAD request leases nothing, because its response has no body.
+      if (context.req.method === 'HEAD') return context.body(null, 200);
+      const isShared = mode === 'share';
+      const read = isShared ? lease(id, consumer!, query) : follow(id, query);
+      const found = await waitingReads.repeat(read, {
+        streamId: id,
+        consumer: isShared ? consumer : undefined,
+        keyId: callerOf(context).keyId,
+        waitMs,
+        ended: auth.watch(context, context.req.raw.signal),
+      });
+      return {
+        deliveries: await open(stream, found),
+        nextPosition: found.placed.at(-1)?.position ?? found.position,
+        newestPosition: found.head,
+        leaseEndsAt: isShared && found.placed.length > 0 ? found.now + leaseMs : null,
+      };
+    },
+
+    async acknowledgeFeed({ params: { id }, body: { consumer, ...acknowledged } }) {
+      await findStream(id);
+      const done = await store.acknowledgeFeed(id, consumer, acknowledged);
+      if (done === undefined) throw notFound('Consumer');
+      return done;
+    },
+
+    async listFeedConsumers({ params: { id } }) {
+      await findStream(id);
+      return { result: await store.listFeedConsumers(id) };
+    },
+
+    async resetFeedConsumer({ params: { id, name }, body: { to } }) {
+      await findFeed(id);
+      const consumer = await store.resetFeedConsumer(id, name, to);
+      if (consumer === undefined) throw new HttpError(409, TOO_MANY_CONSUMERS);
+      return consumer;
+    },
+
+    async deleteFeedConsumer({ params: { id, name } }) {
+      await findStream(id);
+      if (!(await store.deleteFeedConsumer(id, name))) throw notFound('Consumer');
+      return undefined;
+    },
+  } satisfies Partial<Handlers>;
+}
+
+/** @param head the newest position of the feed */
+const toWebhook = (each: FeedDelivery, head: number) => ({
+  id: each.id,
+  body: each.body,
+  part: each.parts > 1 ? `${each.part + 1}/${each.parts}` : undefined,
+  origin: each.origin,
+  unverified: each.unverified ?? undefined,
+  queueSize: head - each.position,
+  recordsCharged: each.phase === 'confirmed' ? each.records : 0,
+});
