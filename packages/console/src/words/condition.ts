@@ -17,7 +17,7 @@ import type {
   BackOff,
   StreamSummary,
 } from '@sluice/kit/sluice';
-import { isWaiting, readInboxName } from '@sluice/kit/contract';
+import { FEED_URL, isWaiting, readInboxName } from '@sluice/kit/contract';
 import { headAgeMs, isOverdue, meanBlockMs } from '../chains/blockPace.ts';
 import {
   formatAgo,
@@ -221,8 +221,9 @@ export function streamCondition(
   }
 }
 
-/** Names the receiver of a stream: its host or its inbox. */
+/** Names the receiver of a stream: its host, its inbox or its feed. */
 export function receiverOf({ webhookUrl }: Pick<StreamSummary, 'webhookUrl'>): string {
+  if (webhookUrl === FEED_URL) return 'the feed';
   const inbox = readInboxName(webhookUrl);
   return inbox === undefined ? (URL.parse(webhookUrl)?.host ?? 'the receiver') : `inbox ${inbox}`;
 }

@@ -1,4 +1,4 @@
-import { STREAM_FIELDS } from '@sluice/kit/contract';
+import { FEED_URL, STREAM_FIELDS } from '@sluice/kit/contract';
 import { useQuery } from '@tanstack/react-query';
 import { streamsQuery } from '../../data/queries/streams.ts';
 import { listCheckFields, isShared, listNumberFields } from './draft/plainFields.ts';
@@ -84,40 +84,45 @@ export function DeliverPart(props: PartProps) {
 
 const PLACES = [
   { value: 'inbox', label: 'Inbox' },
+  { value: 'feed', label: 'Feed' },
   { value: 'url', label: 'URL' },
 ] as const;
+type Place = (typeof PLACES)[number]['value'];
 
-const isInbox = (url: string): boolean => url.startsWith('sluice:');
+const HELP: Readonly<Record<Place, string>> = {
+  inbox: 'This service stores the webhooks and shows them under Inbox.',
+  feed: 'Your program reads the webhooks from this service, so it needs no URL.',
+  url: 'Must respond to a test webhook with 2xx before the stream is saved.',
+};
 
-/** Selects the built-in inbox or a URL. */
+const placeOf = (url: string): Place =>
+  url === FEED_URL ? 'feed' : url.startsWith('sluice:') ? 'inbox' : 'url';
+
+/** Selects the built-in inbox, a feed or a URL. */
 function Destination({ draft, problems, onChange }: PartProps) {
   const { data: streams = [] } = useQuery(streamsQuery);
-  const inbox = isInbox(draft.webhookUrl);
-  const choose = (place: 'inbox' | 'url'): void => {
+  const place = placeOf(draft.webhookUrl);
+  const choose = (chosen: Place): void => {
     // Suggests the URL of another stream, but skips URLs in which the service has masked a secret.
     const last = streams.find(
-      ({ webhookUrl: url }) => !isInbox(url) && !url.includes('***'),
+      ({ webhookUrl: url }) => placeOf(url) === 'url' && !url.includes('***'),
     )?.webhookUrl;
-    onChange({ ...draft, webhookUrl: place === 'inbox' ? DEFAULT_INBOX_URL : (last ?? '') });
+    const urls: Readonly<Record<Place, string>> = {
+      inbox: DEFAULT_INBOX_URL,
+      feed: FEED_URL,
+      url: last ?? '',
+    };
+    onChange({ ...draft, webhookUrl: urls[chosen] });
   };
   return (
     <div className="grid gap-2">
-      <Segments
-        label="Destination"
-        options={PLACES}
-        value={inbox ? 'inbox' : 'url'}
-        onChange={choose}
-      />
+      <Segments label="Destination" options={PLACES} value={place} onChange={choose} />
       <TextField
         label="Webhook URL"
         type="url"
         mono
         placeholder="https://api.example.com/webhooks"
-        help={
-          inbox
-            ? 'This service stores the webhooks and shows them under Inbox.'
-            : 'Must respond to a test webhook with 2xx before the stream is saved.'
-        }
+        help={HELP[place]}
         error={problems.webhookUrl}
         value={draft.webhookUrl}
         onChange={(event) => onChange({ ...draft, webhookUrl: event.target.value.trim() })}
