@@ -103,7 +103,7 @@ describe('acknowledgements', () => {
       if (position === 2) controller.abort();
       await ack();
     }
-    expect([...feed.acknowledged].sort()).toEqual([1, 2]);
+    expect(feed.acknowledged).toEqual(new Set([1, 2]));
   });
 
   it('are sent when the loop throws', async () => {
@@ -177,11 +177,7 @@ describe('reads', () => {
     }
     // The second half of a page is handled while the next page is read.
     expect(seen).toEqual([1, 1, 2, 2, 2, 2, 3, 3, 3, 4]);
-    expect(Object.fromEntries(feed.reads[0]!)).toEqual({
-      consumer: 'billing',
-      limit: '4',
-      waitMs: '25000',
-    });
+    expect(String(feed.reads[0])).toBe('consumer=billing&limit=4&waitMs=25000');
   });
 
   it.each(['refused', 'lost', 408, 429, 500, 503] as const)(
@@ -248,7 +244,7 @@ describe('reads', () => {
       if (handed.length === 3) break;
     }
     expect(handed).toEqual(['1 of read 1', '2 of read 1', '3 of read later']);
-    expect([...feed.acknowledged].sort()).toEqual([1, 2, 3]);
+    expect(feed.acknowledged).toEqual(new Set([1, 2, 3]));
   });
 
   it('in the mode `each` continue after the last page, and have no acknowledgements', async () => {
@@ -299,7 +295,7 @@ describe('a handler', () => {
     });
     await feed.client.feed(STREAM, { ...OPTIONS, signal: controller.signal }).handle(handler);
     expect(handled).toBe(3);
-    expect([...feed.acknowledged].sort()).toEqual([1, 3]);
+    expect(feed.acknowledged).toEqual(new Set([1, 3]));
     expect(onError).toHaveBeenCalledExactlyOnceWith(
       new Error('the database is down'),
       expect.anything(),
