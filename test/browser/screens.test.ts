@@ -281,6 +281,20 @@ test('invalid fields show their error, and the form keeps its input', async () =
   visitor.expectComplaints((text) => text.includes('400'));
 });
 
+test('a stream is created that a program reads as a feed', async () => {
+  const page = await visitor.signedIn('/streams/new');
+  await page.getByLabel('Addresses', { exact: true }).fill(world.token);
+  await page.getByLabel('Tag').fill('fed');
+  await page.getByLabel('Destination').getByRole('button', { name: 'Feed' }).click();
+  await page.getByText('Your program reads the webhooks from this service').waitFor();
+  await page.getByRole('button', { name: /Create stream/ }).click();
+  await page.getByRole('heading', { name: 'fed' }).waitFor();
+  const id = new URL(page.url()).pathname.split('/').at(-1)!;
+  const stream = await world.client.streams.get(id);
+  expect(stream.webhookUrl).toBe('sluice://feed');
+  await world.client.streams.delete(id);
+});
+
 test('an Aptos stream is created from a Move path', async () => {
   const page = await visitor.signedIn(
     `/streams/new?event=${encodeURIComponent('0x1::aptos_account::transfer')}`,
