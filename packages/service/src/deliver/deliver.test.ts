@@ -551,6 +551,22 @@ describe('delivering', () => {
     expect(sink.requests).toHaveLength(sent);
   });
 
+  test('records that the isolated process has a suspect, which then cannot be at fault', async () => {
+    const { id } = await queue('/suspect');
+    await loseLeasesTwice();
+    const isolated: string[] = [];
+    const ledger: Store = {
+      ...store,
+      recordIsolated(suspect) {
+        isolated.push(suspect.id);
+        return store.recordIsolated(suspect);
+      },
+    };
+    const { until } = await start([60_000], 5_000, undefined, { ledger });
+    await until((change) => change.streamId === id && change.state === 'succeeded');
+    expect(isolated).toEqual((await listAll(id)).map((each) => each.id));
+  });
+
   test('delays no other delivery while the receiver of a suspect hangs', async () => {
     sink.respond({ silence: 'hang' }, { path: '/hung' });
     const hung = await queue('/hung');

@@ -20,6 +20,7 @@ const receiver = new Worker(
      parentPort.postMessage('asked');
      if (request.url === '/answers') setTimeout(() => response.end('late?'), 50);
      if (request.url === '/begins') response.write('begun');
+     if (request.url === '/starts') response.socket.write('HTTP/1.1 202 OK\\r\\nContent-Le');
    }).listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));`,
   { eval: true },
 );
@@ -59,6 +60,14 @@ test('a 2xx whose end is missing after a stall is a success', async () => {
     status: 200,
     error: null,
     responseBody: 'begun',
+    localFailure: undefined,
+  });
+});
+
+test('a status line that arrived before a stall completes the delivery', async () => {
+  expect(await sendThroughStall('/starts')).toMatchObject({
+    status: 202,
+    error: null,
     localFailure: undefined,
   });
 });

@@ -224,8 +224,16 @@ test('the client certificate is replaced if it is renewed with the same key', as
   const { cert, key } = client('client 2');
   write({ cert, key });
   const certificate = open();
+  const send = senderWith(certificate);
+  const url = await receive({
+    respond: (response) => void response.end(String(response.req.socket.remotePort)),
+  });
+  const { responseBody: connection } = await send(url);
   write({ cert: cert + clients.cert, key });
   await expect.poll(() => certificate.read()).toEqual({ cert: cert + clients.cert, key });
+  const after = await send(url);
+  expect(after.status).toBe(200);
+  expect(after.responseBody).not.toBe(connection);
 });
 
 test('rotations interrupt none of 64 attempts, and a shutdown aborts those that hang', async () => {

@@ -273,6 +273,15 @@ describe('receipts', () => {
 });
 
 describe('logs', () => {
+  test('of no transaction follow those of transactions, whatever index they claim', async () => {
+    const { block, receipts } = two();
+    const own = receipts.flatMap(({ logs }) => logs as Json[]);
+    const other = { ...own[1]!, logIndex: '0x2', transactionHash: word(0x99) };
+    const logs = [...own, { ...other, transactionIndex: '0x0' }];
+    const read = await readFrom([await start([{ block, receipts, logs }])], 7, LOGS);
+    expect(read.logs.map((log) => log.transactionIndex)).toEqual([0, 1, 2]);
+  });
+
   test.each([
     ['a missing method', fail(-32601, 'the method does not exist')],
     ['a missing token', fail(-32602, 'Archive requests require a personal token')],

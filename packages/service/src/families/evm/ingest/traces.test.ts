@@ -251,6 +251,13 @@ describe('internal transactions', () => {
     }
   });
 
+  test('have their types in any case', () => {
+    const lower = JSON.parse(JSON.stringify(callTracer), (key, value: unknown) =>
+      key === 'type' ? String(value).toLowerCase() : value,
+    ) as unknown;
+    expect(fromCallTracer(lower)).toEqual(expected);
+  });
+
   test('inside of a creation that failed are undone with it', () => {
     const inner = { type: 'CALL', from: address(10), to: address(3), value: '0x1' };
     const created = { type: 'CREATE', from: address(2), value: '0x5', error: 'out of gas' };
