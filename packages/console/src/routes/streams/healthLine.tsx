@@ -11,7 +11,7 @@ import { describeHealth, type Incident, toIncidents } from './health.ts';
 /** Maximum number of incidents shown. More would push the list of streams off the screen. */
 const SHOWN_INCIDENTS = 3;
 
-/** Says in one sentence whether all is well, then lists what fails, by cause. */
+/** Shows in one sentence whether all is well, then lists what fails, by cause. */
 export function HealthLine({
   fleet,
   chains,
