@@ -42,7 +42,11 @@ export function testValues(tools: StoreTools): void {
       ...chain.held,
       state: state!,
       results: [],
-      lasting: (reading.results ?? []).flatMap(({ streamId, lasts }) => (lasts ? streamId : [])),
+      lasting: [
+        ...new Set(
+          (reading.results ?? []).flatMap(({ streamId, lasts }) => (lasts ? streamId : [])),
+        ),
+      ],
       ended: [],
       forgotten: [],
       lacking: [],
