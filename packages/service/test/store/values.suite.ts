@@ -135,6 +135,11 @@ export function testValues(tools: StoreTools): void {
         ['k', 101, 104, true],
         ['other', 101, 103, false],
       ]);
+      await chain.rewind({ ...ancestor, number: 102 });
+      expect(await runs(105)).toEqual([
+        ['k', 101, 102, true],
+        ['other', 101, 102, false],
+      ]);
     });
 
     test('are known as of any block', async () => {

@@ -284,6 +284,22 @@ test('a value is still known after its stream was paused', async () => {
   await expectAllSent(world, (stream, block) => stream === 0 || block !== 2);
 });
 
+test('a value is not known while its stream is paused, even if it was the same before and after', async () => {
+  const world = await open();
+  await world.add([1, 1, 1]);
+  await world.read('ok');
+  await store.setStreamStatus(world.ids[1]!, 'paused', '');
+  await world.add([1, 1, 1]);
+  await world.read('ok');
+  await store.setStreamStatus(world.ids[1]!, 'active', '');
+  await world.add([1, 1, 1]);
+  await world.read('ok');
+  await world.rewind(1, false);
+  await world.add([3, 3, 3]);
+  await world.read('ok');
+  await expectAllSent(world, (stream, block) => stream === 0 || block !== 2);
+});
+
 test('a value whose reads fail is read at growing intervals', async () => {
   const world = await open();
   for (let n = 0; n < 60; n++) await world.add(['reverts', 1, 1]);
@@ -355,12 +371,13 @@ test('a contract that reverts, burns gas or returns garbage affects no other str
   const asked = { streams, pending: { block, after: 1 }, known: createKnownReads() };
   // A contract that does not respond is read again, and is a hole of its own stream in the end.
   expect(await readState(asked, false)).toBeUndefined();
-  const { results, lacking, sent } = (await readState(asked, true))!;
+  const { results, ended, lacking, sent } = (await readState(asked, true))!;
   expect(results.map(({ streamId, value, error }) => [streamId, value ?? error])).toEqual([
     ['bad', 'execution reverted'],
     ['bad', 'the result does not have the declared outputs'],
     ['good', '"7"'],
   ]);
+  expect(ended).toEqual([{ streamId: 'bad', key: expect.any(String) as string }]);
   expect(lacking).toEqual(['bad']);
   expect([...sent.keys()]).toEqual(['good']);
 });
