@@ -178,7 +178,7 @@ function createWorld(store: Store, epoch: number, node: ReturnType<typeof create
     store,
     matcher: values,
     readState: createReadState({
-      state: createStateReader({ providers: () => [], requestAt: node.requestAt as never }),
+      state: createStateReader({ providers: () => [], requestAt: node.requestAt }),
       values: createStreamValues({
         readToken: () => Promise.resolve(undefined),
         addressesOf: (record, limits) => listWatched(store, CHAIN, record, limits),
