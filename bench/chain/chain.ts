@@ -9,6 +9,7 @@ const PARTS: Record<string, (minutes: number) => Promise<Figures>> = {
   dense: async () => (await import('./backfill.ts')).measureDense(),
   sparse: async () => (await import('./backfill.ts')).measureSparse(),
   remote: async () => (await import('./ranges.ts')).measureRemote(),
+  reads: async () => (await import('./reads.ts')).measureReads(),
   children: async () => (await import('./children.ts')).measureChildren(),
   large: async () => (await import('./large.ts')).measureLarge(),
   refusals: async () => (await import('./refusals.ts')).measureRefusals(),

@@ -227,9 +227,7 @@ export function testCoverage(tools: StoreTools): void {
 
     test('advance with their matches, and deliver them as confirmed', async () => {
       const { chain, streamId, job } = await newJob();
-      expect(await tools.store.listRunningJobs(chain.chain)).toEqual([
-        { ...job, isForLeftOut: false },
-      ]);
+      expect(await tools.store.listRunningJobs(chain.chain)).toEqual([{ ...job, isForAll: false }]);
       const unverified = { codes: ['receipts'], witnesses: 1, isUncertain: true } as const;
       const first = await tools.store.commitJob({
         ...chain.held,

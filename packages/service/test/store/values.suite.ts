@@ -42,7 +42,11 @@ export function testValues(tools: StoreTools): void {
       ...chain.held,
       state: state!,
       results: [],
-      lasting: (reading.results ?? []).flatMap(({ streamId, lasts }) => (lasts ? streamId : [])),
+      lasting: [
+        ...new Set(
+          (reading.results ?? []).flatMap(({ streamId, lasts }) => (lasts ? streamId : [])),
+        ),
+      ],
       ended: [],
       forgotten: [],
       lacking: [],
@@ -130,6 +134,11 @@ export function testValues(tools: StoreTools): void {
       expect(await runs(105)).toEqual([
         ['k', 101, 104, true],
         ['other', 101, 103, false],
+      ]);
+      await chain.rewind({ ...ancestor, number: 102 });
+      expect(await runs(105)).toEqual([
+        ['k', 101, 102, true],
+        ['other', 101, 102, false],
       ]);
     });
 

@@ -12,7 +12,7 @@ export interface RunningJob extends Job {
   isForAll: boolean;
 }
 
-/** Values of a stream, known to a backfill, before its next block. */
+/** The values that a backfill knows before its next block. */
 export interface PastKnown {
   reads: readonly KnownRead[];
   /** Whether a value that is not among them may have existed before. */

@@ -226,9 +226,9 @@ export const createValueWrites = ({ db, engine, transact }: Ledger): ValueWrites
 async function saveResults(
   trx: Db,
   engine: Engine,
-  { chain, state: { block, after }, results, lasting, ended }: StateReading,
+  { chain, state, results, lasting, ended }: StateReading,
 ): Promise<void> {
-  const { number, timestamp } = block;
+  const { number, timestamp } = state.block;
   const toKey = ({ streamId, key }: ReadRef) => ({ stream_id: streamId, read_key: key });
   const begun = results.flatMap((each) =>
     each.continues === undefined
@@ -240,12 +240,7 @@ async function saveResults(
         }
       : [],
   );
-  await endRuns(trx, engine, {
-    chain,
-    after,
-    values: [...begun, ...ended.map(toKey)],
-    lasting,
-  });
+  await endRuns(trx, engine, chain, [...begun, ...ended.map(toKey)]);
   const continued = results.flatMap(({ continues, lasts, ...each }) =>
     continues === undefined
       ? []
@@ -267,7 +262,10 @@ async function saveResults(
         and read_value.from_block = continued.from_block`.execute(trx);
   }
   if (lasting.length > 0) {
-    const listed = listIds(engine, lasting);
+    const listed = engine.rows(
+      lasting.map((id) => ({ id })),
+      { id: 'text' },
+    );
     await sql`
       insert into read_up_to (stream_id, chain, block_number)
       select id, ${chain}, ${number} from ${listed} as lasting
@@ -292,51 +290,22 @@ async function saveResults(
     where exists (select 1 from stream where id = stream_id and deleted_at is null)`.execute(trx);
 }
 
-const listIds = (engine: Engine, ids: readonly string[]) =>
-  engine.rows(
-    ids.map((id) => ({ id })),
-    { id: 'text' },
-  );
-
-/**
- * Ends the runs of these values that lasted until now, and those of streams that did not read the
- * block before. They end at the last block that their stream read.
- */
+/** Ends the runs of these values that last, at the last block that their stream read. */
 async function endRuns(
   trx: Db,
   engine: Engine,
-  {
-    chain,
-    after,
-    values,
-    lasting,
-  }: {
-    chain: string;
-    after: number;
-    values: readonly { stream_id: string; read_key: string }[];
-    /** Streams with values that last. */
-    lasting: readonly string[];
-  },
+  chain: string,
+  values: readonly { stream_id: string; read_key: string }[],
 ): Promise<void> {
-  const upTo = sql`(select block_number from read_up_to
-    where read_up_to.stream_id = read_value.stream_id and read_up_to.chain = read_value.chain)`;
-  const end = (which: RawBuilder<SqlBool>): Promise<unknown> =>
-    sql`
-      update read_value set to_block = ${upTo}, lasts = 0
-      where chain = ${chain} and lasts = 1 and ${which}`.execute(trx);
-  if (values.length > 0) {
-    const listed = engine.rows(
-      values.map(({ stream_id, read_key }) => ({ stream_id, read_key })),
-      { stream_id: 'text', read_key: 'text' },
-    );
-    await end(sql`(stream_id, read_key) in (select stream_id, read_key from ${listed} as ended)`);
-  }
-  if (lasting.length > 0) {
-    const listed = listIds(engine, lasting);
-    await end(sql`
-      stream_id in (select stream_id from read_up_to where chain = ${chain}
-        and block_number <> ${after} and stream_id in (select id from ${listed} as lasting))`);
-  }
+  if (values.length === 0) return;
+  const keys = values.map(({ stream_id, read_key }) => ({ stream_id, read_key }));
+  const listed = engine.rows(keys, { stream_id: 'text', read_key: 'text' });
+  await sql`
+    update read_value set lasts = 0, to_block = (
+      select block_number from read_up_to
+      where read_up_to.stream_id = read_value.stream_id and read_up_to.chain = read_value.chain)
+    where chain = ${chain} and lasts = 1 and (stream_id, read_key) in (
+      select stream_id, read_key from ${listed} as ended)`.execute(trx);
 }
 
 /**

@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { WebhookRead } from '@sluice/kit/contract';
+import type { StreamRead, WebhookRead } from '@sluice/kit/contract';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLog } from '../../../../base/log.ts';
@@ -15,7 +15,7 @@ import type { BlockHeader } from '../../../../store/blocks/contract.ts';
 import { openSqliteStore } from '../../../../store/engine/sqlite/sqlite.ts';
 import type { Store } from '../../../../store/store.ts';
 import { DEFAULT_OPTIONS, type EvmStreamRecord } from '../../../../store/streams/contract.ts';
-import type { StateReader } from '../../enrich/state.ts';
+import type { StateAnswer, StateReader } from '../../enrich/state.ts';
 import {
   CONTRACTS,
   type Made,
@@ -284,6 +284,22 @@ test('a value is still known after its stream was paused', async () => {
   await expectAllSent(world, (stream, block) => stream === 0 || block !== 2);
 });
 
+test('a value is not known while its stream is paused, even if it was the same before and after', async () => {
+  const world = await open();
+  await world.add([1, 1, 1]);
+  await world.read('ok');
+  await store.setStreamStatus(world.ids[1]!, 'paused', '');
+  await world.add([1, 1, 1]);
+  await world.read('ok');
+  await store.setStreamStatus(world.ids[1]!, 'active', '');
+  await world.add([1, 1, 1]);
+  await world.read('ok');
+  await world.rewind(1, false);
+  await world.add([3, 3, 3]);
+  await world.read('ok');
+  await expectAllSent(world, (stream, block) => stream === 0 || block !== 2);
+});
+
 test('a value whose reads fail is read at growing intervals', async () => {
   const world = await open();
   for (let n = 0; n < 60; n++) await world.add(['reverts', 1, 1]);
@@ -321,4 +337,47 @@ test('the streams of a chain share the requests of a block', async () => {
   expect(results).toHaveLength(1_000);
   // Neighbors share an account, which is read once.
   expect(asked).toEqual([901]);
+});
+
+test('a contract that reverts, burns gas or returns garbage affects no other stream', async () => {
+  const answers: Record<string, StateAnswer> = {
+    [CONTRACTS[0]!]: { outcome: 'failed', message: 'execution reverted' },
+    [CONTRACTS[1]!]: { outcome: 'read', value: '0x1234' },
+    [CONTRACTS[2]!]: { outcome: 'refused', message: 'it did not respond' },
+  };
+  const readState = createReadState({
+    state: {
+      isGone: () => false,
+      read: (_, requests) =>
+        Promise.resolve(
+          requests.map((each) =>
+            'to' in each ? answers[each.to]! : { outcome: 'read', value: '7' },
+          ),
+        ),
+    },
+    values: VALUES,
+  });
+  const streamOf = (id: string, reads: StreamRead[]): EvmStreamRecord =>
+    ({ id, options: { ...DEFAULT_OPTIONS, reads } }) as EvmStreamRecord;
+  const when = { above: '1' };
+  const streams = [
+    streamOf(
+      'bad',
+      CONTRACTS.map((contract) => ({ contract, function: 'f() returns (uint256)', when })),
+    ),
+    streamOf('good', [{ balance: 'native', of: [CONTRACTS[0]!], decimals: 0, when }]),
+  ];
+  const block: BlockHeader = { number: 2, hash: '0x2', parentHash: '0x1', timestamp: 2 };
+  const asked = { streams, pending: { block, after: 1 }, known: createKnownReads() };
+  // A contract that does not respond is read again, and is a hole of its own stream in the end.
+  expect(await readState(asked, false)).toBeUndefined();
+  const { results, ended, lacking, sent } = (await readState(asked, true))!;
+  expect(results.map(({ streamId, value, error }) => [streamId, value ?? error])).toEqual([
+    ['bad', 'execution reverted'],
+    ['bad', 'the result does not have the declared outputs'],
+    ['good', '"7"'],
+  ]);
+  expect(ended).toEqual([{ streamId: 'bad', key: expect.any(String) as string }]);
+  expect(lacking).toEqual(['bad']);
+  expect([...sent.keys()]).toEqual(['good']);
 });
