@@ -12,7 +12,7 @@ export interface RunningJob extends Job {
   isForAll: boolean;
 }
 
-/** What a backfill knows about the values of its stream before its next block. */
+/** The values of its stream that a backfill knows before its next block. */
 export interface PastKnown {
   reads: readonly KnownRead[];
   /** Whether a value that is not among them may have existed before. */
