@@ -6,7 +6,7 @@ import type { RunningJob } from '../store/jobs/contract.ts';
 import type { Store } from '../store/store.ts';
 import type { BlockReader, ReadLimits } from './blockReader.ts';
 import type { Matcher } from './commit.ts';
-import type { FoundBlock } from './source.ts';
+import type { FoundBlock, MaybeUnverified } from './source.ts';
 
 /** Finds the children that past blocks add to a stream. */
 export interface ChildFinder<Block> {
@@ -32,7 +32,7 @@ export interface ChildSearch {
   advance(job: RunningJob, limits: ReadLimits, isAlone: boolean): Promise<void>;
 }
 
-export function createChildSearch<Block extends BlockRef>({
+export function createChildSearch<Block extends BlockRef & MaybeUnverified>({
   chain,
   epoch,
   store,
@@ -60,7 +60,18 @@ export function createChildSearch<Block extends BlockRef>({
       const children = await finder.find(inOrder);
       const { id, nextBlock: from } = job;
       await matcher.addLateChildren(chain, children, (matchedUpTo) =>
-        store.commitSearch({ id, chain, epoch, from, to, children, matchedUpTo }),
+        store.commitSearch({
+          id,
+          chain,
+          epoch,
+          from,
+          to,
+          children,
+          unverified: blocks.flatMap(({ number, unverified }) =>
+            unverified === undefined ? [] : [{ block: number, unverified }],
+          ),
+          matchedUpTo,
+        }),
       );
     },
   };

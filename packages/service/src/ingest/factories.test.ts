@@ -221,6 +221,33 @@ test('past children are found by range and block by block, and then watched', as
   expect((await world.sluice.getCoverage(id))[0]).not.toHaveProperty('childrenMissing');
 });
 
+test('a search marks the blocks whose receipts a node lacks', async ({ world }) => {
+  const { chain } = world;
+  await world.start({ settle: 0.1 });
+  const { number } = chain.mine({
+    transactions: [transactionOf(ping), transactionOf(created(CHILD))],
+  });
+  chain.mineMany(CONFIRMATIONS);
+  await world.caughtUp();
+  const marksOf = async () => (await world.sluice.listChains())[0]?.unverified ?? undefined;
+  expect(await marksOf()).toBeUndefined();
+  chain.trouble({ kind: 'truncatedReceipts' });
+  chain.trouble({ kind: 'nullReceipts', methods: ['eth_getTransactionReceipt'] });
+  chain.trouble({ kind: 'missingLog', methods: ['eth_getLogs'] });
+  const { streams } = createClient({ apiKey: API_KEY, baseUrl: world.service.url });
+  await streams.create({
+    webhookUrl: `${world.sink.url}/hook`,
+    description: '',
+    tag: 'test',
+    chainIds: [CHAIN],
+    includeContractLogs: true,
+    factories: [{ ...FACTORIES[0]!, from: Number(number) }],
+  });
+  chain.mineMany(CONFIRMATIONS);
+  const marks = await world.until('the block is marked', marksOf);
+  expect(marks).toMatchObject({ latest: Number(number), byCode: { receipts: 1 } });
+});
+
 test('children of late children are found in the blocks since then', async ({ world }) => {
   const { chain } = world;
   chain.mineMany(3);

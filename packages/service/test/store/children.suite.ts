@@ -260,6 +260,24 @@ export function testChildren(tools: StoreTools): void {
       expect(await missing()).toBeUndefined();
     });
 
+    test('may be missing in unverified blocks of a search, which are recorded', async () => {
+      const chain = await startChain();
+      const { store } = tools;
+      const factories = [{ address: address(1), event: 'E(address a)', parameter: 'a', from: 90 }];
+      await store.createStream(
+        draft([chain.chain], { options: { ...DEFAULT_OPTIONS, factories } }),
+      );
+      const [{ id } = { id: '' }] = await store.listRunningJobs(chain.chain);
+      const unverified = { codes: ['receipts'], witnesses: 1, isUncertain: true } as const;
+      const search = { ...chain.held, id, from: 90, to: 100, children: [] };
+      await store.commitSearch({ ...search, unverified: [{ block: 93, unverified }] });
+      expect(await store.readUnverified(chain.chain)).toMatchObject({
+        blocks: 1,
+        latest: 93,
+        byCode: { receipts: 1 },
+      });
+    });
+
     test('are listed and counted by factory, and part of an address or label', async () => {
       const [one, other] = [await startChain(), await startChain()];
       const { id: streamId } = await tools.store.createStream(draft([one.chain, other.chain]));

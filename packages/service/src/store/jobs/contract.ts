@@ -100,6 +100,8 @@ export interface JobWrites {
     to: number;
     /** Ascending by block. */
     children: readonly KnownChild[];
+    /** The unverified blocks, in which children may be missing. Default: none. */
+    unverified?: readonly { block: number; unverified: Unverified }[];
     /** Last block that may have been matched without the children. Default: the checkpoint. */
     matchedUpTo?: number | undefined;
   }): Promise<{ job: Job; children: readonly KnownChild[] } | undefined>;

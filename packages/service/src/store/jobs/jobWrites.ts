@@ -150,7 +150,7 @@ export function createJobWrites({ db, engine, transact, maxChildren }: Ledger): 
       });
     },
 
-    async commitSearch({ id, chain, epoch, from, to, children, matchedUpTo }) {
+    async commitSearch({ id, chain, epoch, from, to, children, unverified = [], matchedUpTo }) {
       return transact(async (trx, effects) => {
         if (!(await holdsLease(trx, engine, chain, epoch))) return undefined;
         const checkpoint = await trx
@@ -166,6 +166,7 @@ export function createJobWrites({ db, engine, transact, maxChildren }: Ledger): 
         const limits = { engine, maxChildren };
         const { added, leftOut, late } = await addChildren(trx, limits, chain, children);
         await addChildHoles(trx, { chain, children: late, upTo: matchedUpTo, now });
+        for (const marked of unverified) await recordUnverified(trx, { chain, ...marked, now });
         const [first] = leftOut;
         const stopped =
           first === undefined
