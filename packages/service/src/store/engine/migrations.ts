@@ -950,23 +950,6 @@ const childCounts: Migration = {
       .alterTable('job')
       .addColumn('left_out', 'integer', (column) => column.notNull().defaultTo(0))
       .execute();
-    await db.schema.alterTable('stream').addColumn('children_from', 'bigint').execute();
-    const { rows } = await sql<{ id: string; options: string }>`
-      select id, options from stream`.execute(db);
-    for (const { id, options } of rows) {
-      const { factories } = JSON.parse(options) as { factories?: { from?: number }[] | null };
-      const wanted = (factories ?? []).flatMap(({ from }) => from ?? []);
-      if (wanted.length === 0) continue;
-      await sql`
-        update stream set children_from = ${Math.min(...wanted)} where id = ${id}`.execute(db);
-    }
-  },
-};
-
-/** Drops the first wanted block of streams, because factories without `from` want missed blocks too. */
-const missedChildren: Migration = {
-  async up(db: Kysely<unknown>): Promise<void> {
-    await db.schema.alterTable('stream').dropColumn('children_from').execute();
   },
 };
 
@@ -1051,11 +1034,10 @@ export const migrations: Record<string, Migration> = {
   '0016 children of factories': children,
   '0017 values on chain': values,
   '0018 past children': pastChildren,
-  '0019 counts of children': childCounts,
-  '0020 missed children': missedChildren,
-  '0021 lasting values': lastingValues,
-  '0022 values of past blocks': pastValues,
-  '0023 feeds': feeds,
+  '0019 numbers of children': childCounts,
+  '0020 lasting values': lastingValues,
+  '0021 values of past blocks': pastValues,
+  '0022 feeds': feeds,
 };
 
 /** Table with the names of the applied migrations. */
