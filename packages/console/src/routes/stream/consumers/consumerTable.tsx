@@ -43,7 +43,7 @@ export function ConsumerTable({
           </th>
           <th
             scope="col"
-            className="caps px-3 text-right"
+            className={`caps ${WIDE}`}
             title="Deliveries that expired before the consumer acknowledged them"
           >
             Missed
@@ -71,6 +71,7 @@ export function ConsumerTable({
               <th scope="row" className="py-1 pr-3 pl-4 text-left font-normal">
                 <span className="data block font-medium wrap-anywhere">{name}</span>
                 <span className="block text-12 text-muted md:hidden">
+                  {missed > 0 && <span className="text-warn">{formatCount(missed)} missed · </span>}
                   {progressWords(consumer, now)}
                 </span>
               </th>
@@ -79,7 +80,7 @@ export function ConsumerTable({
                 {oldestAt === null ? '–' : <Ago timeMs={oldestAt} />}
               </td>
               <td className={`data ${WIDE}`}>{formatCount(leased)}</td>
-              <td className={`data px-3 text-right ${missed > 0 ? 'text-warn' : 'text-faint'}`}>
+              <td className={`data ${WIDE} ${missed > 0 ? 'text-warn' : 'text-faint'}`}>
                 {formatCount(missed)}
               </td>
               <td className={`data ${WIDE}`}>{formatCount(position)}</td>
