@@ -198,6 +198,7 @@ export function parseNewStreamSearch(input: Record<string, unknown>): NewStreamS
 
 export const STREAM_TABS = [
   'deliveries',
+  'consumers',
   'addresses',
   'children',
   'rules',

@@ -26,6 +26,7 @@ export const REFRESHES: Readonly<
   'first addresses': ['stream'],
   children: ['job', 'stream'],
   coverage: ['job', 'stream'],
+  consumers: ['delivery', 'stream'],
   jobs: ['job'],
   chains: ['block', 'reorg', 'chain'],
   deliveries: ['delivery'],
@@ -70,10 +71,14 @@ const OF_STREAM: readonly string[] = [
   'first addresses',
   'children',
   'coverage',
+  'consumers',
 ];
 
-const streamIdOf = (event: LiveEvent): string | undefined =>
-  event.type === 'stream' ? event.streamId : event.type === 'job' ? event.job.streamId : undefined;
+function streamIdOf(event: LiveEvent): string | undefined {
+  if (event.type === 'stream') return event.streamId;
+  if (event.type === 'job') return event.job.streamId;
+  return event.type === 'delivery' ? event.delivery.streamId : undefined;
+}
 
 /** Returns whether one of the events may have changed the data of a query of one stream. */
 export function isOutdated([name, id]: QueryKey, events: readonly LiveEvent[]): boolean {

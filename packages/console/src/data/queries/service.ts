@@ -25,6 +25,7 @@ export const queryKeys = {
   addresses: (id: string) => ['addresses', id],
   children: (id: string) => ['children', id],
   coverage: (id: string) => ['coverage', id],
+  consumers: (id: string) => ['consumers', id],
   jobs: ['jobs'],
   inboxes: ['inboxes'],
   keys: ['keys'],

@@ -65,6 +65,17 @@ export const coverageQuery = (id: string) =>
     queryFn: ({ signal }) => sluice.getCoverage(id, { signal }),
   });
 
+/** Interval at which consumers are reloaded, because acknowledgements have no event. */
+const CONSUMERS_REFRESH_MS = 5_000;
+
+/** Reads the consumers of the feed of a stream. */
+export const consumersQuery = (id: string) =>
+  queryOptions({
+    queryKey: queryKeys.consumers(id),
+    queryFn: ({ signal }) => sluice.listFeedConsumers(id, { signal }),
+    refetchInterval: CONSUMERS_REFRESH_MS,
+  });
+
 export const activityQuery = (query: ActivityQuery) =>
   queryOptions({
     queryKey: ['activity', query],

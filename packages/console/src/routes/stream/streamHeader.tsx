@@ -22,6 +22,7 @@ import { copyActions, useCopyKeys, type CopyableParts } from '../../words/copyKe
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Breadcrumb } from '../../ui/breadcrumb.tsx';
+import { FeedLag } from './consumers/feedLag.tsx';
 import { useStatusToggle } from './statusToggle.ts';
 
 /** Shows the name, scope and state of the stream, and buttons to test, pause and resume it. */
@@ -92,6 +93,7 @@ export function StreamHeader({ row }: { row: FleetStream }) {
         <span className={scope.unscoped ? 'text-12 text-warn' : 'text-12 text-muted'}>
           {scope.text}
         </span>
+        <FeedLag stream={stream} />
         {pause !== null && <span className="text-12 text-muted">{pause}</span>}
         <span className="data text-muted">
           {stream.chainIds

@@ -1,3 +1,4 @@
+import { FEED_URL } from '@sluice/kit/contract';
 import type { StreamSummary } from '@sluice/kit/sluice';
 import { usePrefetchQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
@@ -23,6 +24,9 @@ const AddressesTab = lazy(async () => ({
 }));
 const ChildrenTab = lazy(async () => ({
   default: (await import('./addresses/childrenTab.tsx')).ChildrenTab,
+}));
+const ConsumersTab = lazy(async () => ({
+  default: (await import('./consumers/consumersTab.tsx')).ConsumersTab,
 }));
 const RulesTab = lazy(async () => ({
   default: (await import('./settings/rulesTab.tsx')).RulesTab,
@@ -74,6 +78,7 @@ export function StreamPage() {
 
 const TAB_WORDS: Record<StreamTab, string> = {
   deliveries: 'Deliveries',
+  consumers: 'Consumers',
   addresses: 'Addresses',
   children: 'Children',
   rules: 'Rules',
@@ -82,16 +87,19 @@ const TAB_WORDS: Record<StreamTab, string> = {
   settings: 'Settings',
 };
 
+/** Tabs that only some streams have. */
+const HAS_TAB: { [Name in StreamTab]?: (stream: StreamSummary) => boolean } = {
+  children: ({ amountOfFactories }) => amountOfFactories > 0,
+  consumers: ({ webhookUrl }) => webhookUrl === FEED_URL,
+};
+
 function StreamTabs({ row }: { row: FleetStream }) {
   const search = useSearch({ from: '/frame/streams/$streamId' });
   const navigate = useNavigate({ from: '/streams/$streamId' });
   const tab = search.tab ?? 'deliveries';
   const name = nameOfStream(row.stream);
   useNamePage(tab === 'deliveries' ? name : `${TAB_WORDS[tab]} · ${name}`);
-  // Only factories have children.
-  const shown = STREAM_TABS.filter(
-    (each) => each !== 'children' || each === tab || row.stream.amountOfFactories > 0,
-  );
+  const shown = STREAM_TABS.filter((each) => each === tab || (HAS_TAB[each]?.(row.stream) ?? true));
   const tabs = useChosenTab<HTMLElement>(tab);
   const step = (by: 1 | -1): boolean => {
     const next = shown[shown.indexOf(tab) + by];
@@ -152,6 +160,8 @@ function Tab({ tab, stream }: { tab: StreamTab; stream: StreamSummary }) {
           </div>
         </>
       );
+    case 'consumers':
+      return <ConsumersTab stream={stream} />;
     case 'addresses':
       return <AddressesTab stream={stream} />;
     case 'children':

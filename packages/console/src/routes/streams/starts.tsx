@@ -7,10 +7,9 @@ import { recipesFor } from '../newStream/recipes.ts';
 import { recognize, toAddress } from '../../words/paste.ts';
 import type { WatchedChain } from '../../chains/timeline.ts';
 import { Button } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/text/copyButton.tsx';
+import { Command } from '../../ui/text/command.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { TextField } from '../../ui/form/field.tsx';
-import { ScrollText } from '../../ui/text/scrollText.tsx';
 import { Snippets } from '../../ui/text/snippets.tsx';
 import { firstChains } from '../streamForm/watchPart.tsx';
 import type { useDemoStream } from './demoStream.ts';
@@ -59,19 +58,6 @@ function Start({
         {code}
       </div>
     </li>
-  );
-}
-
-function Command({ label, text }: { label: string; text: string }) {
-  return (
-    <>
-      <ScrollText label={label} className="min-w-0 flex-1">
-        {text}
-      </ScrollText>
-      <span className="p-1">
-        <CopyButton text={text} label={`Copy command: ${label}`} iconOnly />
-      </span>
-    </>
   );
 }
 
