@@ -60,6 +60,7 @@ function createNode(name: string, claims = TRUTH, limit = Number.POSITIVE_INFINI
     hasVote: true,
     restsUntil: 0,
     fault: () => {},
+    knows: () => false,
     readHeaderOf: (hash: string) => Promise.resolve(headerOf(Number(`0x${hash.slice(4)}`))),
     readHeaderAt: (number: number) => Promise.resolve(headerOf(number)),
     async request(_method: string, params: readonly unknown[]): Promise<unknown> {
