@@ -38,7 +38,7 @@ import { API_KEY, type Served, serve } from '../serve.ts';
 
 const CHAIN = '0x7a69';
 /** Number of generated transactions; more are run by hand. */
-const RUNS = Number(process.env['CALL_RUNS'] ?? 1_000);
+const RUNS = Number(process.env['CALL_RUNS'] ?? 300);
 const PER_BLOCK = 3;
 const GAS = '0x895440';
 /** Number of newest blocks whose state anvil keeps. Only those can be traced with `callTracer`. */
@@ -386,7 +386,8 @@ test(
       await anvil.request('evm_mine');
       nextAddress = FIRST_ADDRESS;
       const block = first + (n + 1) / PER_BLOCK - 1;
-      if (block % 8 === 0) await reach('blocks are matched', block - STATES / 2, readCheckpoint);
+      // The node is never asked for traces while it mines: a request sometimes hung then.
+      await reach('blocks are matched', block, readCheckpoint);
     }
     expect(expected.length).toBeGreaterThan(RUNS);
     await anvil.request('anvil_mine', [`0x${STATES.toString(16)}`]);
