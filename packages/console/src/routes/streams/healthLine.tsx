@@ -1,12 +1,18 @@
 import { Link } from '@tanstack/react-router';
+import { clsx } from 'clsx';
 import { useMemo } from 'react';
 import type { FleetStream } from '../../data/fleet.ts';
 import type { WatchedChain } from '../../chains/timeline.ts';
-import { Status } from '../../ui/status.tsx';
+import { StatusShape, type Tone } from '../../ui/status.tsx';
 import { useNow } from '../../ui/text/clock.ts';
 import { formatCount, formatMoment, formatQuantity } from '../../ui/text/format.ts';
 import { nameOfStream } from '../../words/names.ts';
 import { describeHealth, type Incident, toIncidents } from './health.ts';
+
+/** Links are high enough for a finger. */
+const LINK = 'inline-flex min-h-6 items-center hover:underline';
+
+const TONES: Partial<Record<Tone, string>> = { warn: 'text-warn', bad: 'text-bad' };
 
 /** Maximum number of incidents shown. More would push the list of streams off the screen. */
 const SHOWN_INCIDENTS = 3;
@@ -20,25 +26,24 @@ export function HealthLine({
   chains: ReadonlyMap<string, WatchedChain>;
 }) {
   const incidents = useMemo(() => toIncidents(fleet ?? [], chains), [fleet, chains]);
+  const health = fleet && describeHealth(fleet, [...chains.values()]);
   const rest = incidents.length - SHOWN_INCIDENTS;
   return (
     <section aria-label="Health" className="min-h-9 border-b border-line px-4 py-2">
-      {fleet !== undefined && (
-        <p>
-          <Status
-            condition={describeHealth(fleet, [...chains.values()])}
-            className="flex-wrap whitespace-normal"
-          />
+      {health !== undefined && (
+        <p className={clsx('flex items-baseline gap-1.5', TONES[health.tone])}>
+          <StatusShape condition={health} />
+          <span className="min-w-0">{health.word}</span>
         </p>
       )}
       {incidents.length > 0 && (
-        <ul className="mt-1 grid gap-1 text-12">
+        <ul className="mt-1 grid text-12">
           {incidents.slice(0, SHOWN_INCIDENTS).map((incident) => (
             <IncidentLine key={incident.cause} incident={incident} />
           ))}
           {rest > 0 && (
             <li>
-              <Link to="/" search={{ show: 'failing' }} className="text-muted hover:underline">
+              <Link to="/" search={{ show: 'failing' }} className={`${LINK} text-muted`}>
                 {formatCount(rest)} more
               </Link>
             </li>
@@ -61,21 +66,21 @@ function IncidentLine({ incident }: { incident: Incident }) {
     waiting > 0 && `${formatCount(waiting)} waiting`,
   ].filter((part) => part !== false);
   return (
-    <li className="flex flex-wrap gap-x-3">
-      <span className="wrap-anywhere">{cause}</span>
-      <span className="text-muted">{about.join(' · ')}</span>
+    <li className="flex flex-wrap items-center gap-x-3">
+      <span className="min-w-0 wrap-anywhere">{cause}</span>
+      <span className="min-w-0 wrap-anywhere text-muted">{about.join(' · ')}</span>
       {chainId === undefined ? (
         latest !== undefined && (
           <Link
             to="/deliveries/$deliveryId"
             params={{ deliveryId: latest.id }}
-            className="text-accent hover:underline"
+            className={`${LINK} text-accent`}
           >
             Open the last failure
           </Link>
         )
       ) : (
-        <Link to="/chains" className="text-accent hover:underline">
+        <Link to="/chains" className={`${LINK} text-accent`}>
           Open chains
         </Link>
       )}
