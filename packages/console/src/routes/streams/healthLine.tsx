@@ -15,9 +15,9 @@ const LINK = 'inline-flex min-h-6 items-center hover:underline';
 const TONES: Partial<Record<Tone, string>> = { warn: 'text-warn', bad: 'text-bad' };
 
 /** Maximum number of incidents shown. More would push the list of streams off the screen. */
-const SHOWN_INCIDENTS = 3;
+const SHOWN_INCIDENTS = 8;
 
-/** Shows in one sentence whether all is well, then lists what fails, by cause. */
+/** Shows in one sentence whether all is well, and lists on demand what fails, by cause. */
 export function HealthLine({
   fleet,
   chains,
@@ -28,27 +28,39 @@ export function HealthLine({
   const incidents = useMemo(() => toIncidents(fleet ?? [], chains), [fleet, chains]);
   const health = fleet && describeHealth(fleet, [...chains.values()]);
   const rest = incidents.length - SHOWN_INCIDENTS;
+  const sentence = health && (
+    <>
+      <StatusShape condition={health} />
+      <span className="min-w-0">{health.word}</span>
+    </>
+  );
+  const line = clsx('flex min-h-6 items-center gap-1.5', TONES[health?.tone ?? 'muted']);
   return (
-    <section aria-label="Health" className="min-h-9 border-b border-line px-4 py-2">
-      {health !== undefined && (
-        <p className={clsx('flex items-baseline gap-1.5', TONES[health.tone])}>
-          <StatusShape condition={health} />
-          <span className="min-w-0">{health.word}</span>
-        </p>
-      )}
-      {incidents.length > 0 && (
-        <ul className="mt-1 grid text-12">
-          {incidents.slice(0, SHOWN_INCIDENTS).map((incident) => (
-            <IncidentLine key={incident.cause} incident={incident} />
-          ))}
-          {rest > 0 && (
-            <li>
-              <Link to="/" search={{ show: 'failing' }} className={`${LINK} text-muted`}>
-                {formatCount(rest)} more
-              </Link>
-            </li>
-          )}
-        </ul>
+    <section aria-label="Health" className="border-b border-line px-4 py-1.5">
+      {incidents.length === 0 ? (
+        <p className={line}>{sentence}</p>
+      ) : (
+        // Closed at first, because the list below would move when the incidents load.
+        <details>
+          <summary className={clsx(line, 'cursor-pointer')}>
+            {sentence}
+            <span className="whitespace-nowrap text-muted underline underline-offset-2">
+              {formatQuantity(incidents.length, 'cause')}
+            </span>
+          </summary>
+          <ul className="mt-1 grid text-12">
+            {incidents.slice(0, SHOWN_INCIDENTS).map((incident) => (
+              <IncidentLine key={incident.cause} incident={incident} />
+            ))}
+            {rest > 0 && (
+              <li>
+                <Link to="/" search={{ show: 'failing' }} className={`${LINK} text-muted`}>
+                  {formatCount(rest)} more
+                </Link>
+              </li>
+            )}
+          </ul>
+        </details>
       )}
     </section>
   );
