@@ -55,6 +55,9 @@ test('consumers appear while the tab is open, are reset, and are deleted', async
   const page = await visitor.signedIn(`/streams/${id}`);
   const tabs = page.getByRole('navigation', { name: 'Stream', exact: true });
   await tabs.getByRole('link', { name: 'Consumers' }).waitFor();
+  await page.getByText('No deliveries yet').waitFor();
+  // A feed has no receiver to test.
+  expect(await page.getByRole('button', { name: /Send test/ }).count()).toBe(0);
   await page.keyboard.press(']');
   await page.getByText('No consumers yet').waitFor();
   await page.getByText("sluice feed 'payments feed' --consumer billing").waitFor();

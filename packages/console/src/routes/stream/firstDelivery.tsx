@@ -1,3 +1,4 @@
+import { FEED_URL } from '@sluice/kit/contract';
 import type { StreamSummary } from '@sluice/kit/sluice';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -33,9 +34,11 @@ export function FirstDelivery({ stream }: { stream: StreamSummary }) {
         )}
       </div>
       <div className="mt-4 flex flex-wrap gap-2">
-        <Button disabled={test.isPending} onClick={() => test.mutate()}>
-          Send test webhook
-        </Button>
+        {stream.webhookUrl !== FEED_URL && (
+          <Button disabled={test.isPending} onClick={() => test.mutate()}>
+            Send test webhook
+          </Button>
+        )}
         <Link
           from="/streams/$streamId"
           to="/streams/$streamId"

@@ -1,3 +1,4 @@
+import { FEED_URL } from '@sluice/kit/contract';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { Pause, Play, Zap } from 'lucide-react';
@@ -39,6 +40,7 @@ export function StreamHeader({ row }: { row: FleetStream }) {
   const pause = pausedWords(stream, now);
   const paused = stream.status === 'paused';
   const mayChange = stream.status !== 'terminated';
+  const hasReceiver = stream.webhookUrl !== FEED_URL;
   const retries = useRetries(isFailing(row) ? latest : undefined);
   const reason = [useChainReason(row, now), streamReason(stream, latest, now, retries)]
     .filter((part) => part !== null)
@@ -52,7 +54,7 @@ export function StreamHeader({ row }: { row: FleetStream }) {
     p: () => {
       if (mayChange) toggle();
     },
-    t: () => setConfirming(true),
+    t: () => setConfirming(hasReceiver),
   });
   const selected = useSearch({ from: '/frame/streams/$streamId', select: ({ sel }) => sel });
   // While a delivery is open or focused, the copy keys and the action list apply to it instead of
@@ -66,7 +68,7 @@ export function StreamHeader({ row }: { row: FleetStream }) {
       : {
           of: name,
           actions: [
-            { label: 'Send test', keycap: 't', run: sendTest },
+            hasReceiver && { label: 'Send test', keycap: 't', run: sendTest },
             mayChange && { label: paused ? 'Resume' : 'Pause', keycap: 'p', run: toggle },
             ...copyActions(copies),
           ],
@@ -101,11 +103,13 @@ export function StreamHeader({ row }: { row: FleetStream }) {
             .join(' ')}
         </span>
         <span className="ml-auto flex gap-2">
-          <Button onClick={sendTest} disabled={test.isPending}>
-            <Zap size={14} strokeWidth={1.5} aria-hidden="true" />
-            Send test
-            <Keycap>t</Keycap>
-          </Button>
+          {hasReceiver && (
+            <Button onClick={sendTest} disabled={test.isPending}>
+              <Zap size={14} strokeWidth={1.5} aria-hidden="true" />
+              Send test
+              <Keycap>t</Keycap>
+            </Button>
+          )}
           {mayChange && (
             <Button onClick={toggle}>
               {paused ? (
