@@ -44,11 +44,11 @@ describe.each(STORES)('on %s', (store) => {
 
   test(`fault 1: ${KILLS} kill -9 at any moment while consumers read and acknowledge`, async () => {
     const watch = await world.watch('feed', { url: FEED_URL });
-    /** What readers processed, in order: a delivery as often as it was processed. */
+    /** The processed deliveries in order, each as often as it was processed. */
     const processed: FeedPage['deliveries'] = [];
     /** Deliveries that a reader had when it or the service was killed. */
     const interrupted = new Map<string, number>();
-    /** What a reader that keeps its own position got. */
+    /** The deliveries of a reader that keeps its own position. */
     const followed: FeedPage['deliveries'] = [];
     const stopping = new AbortController();
     let pages = 0;

@@ -328,7 +328,7 @@ describe('a handler', () => {
 
 const outcome = fc.constantFrom<Outcome>('ok', 'ok', 'refused', 'lost', 503, 429);
 
-/** What a consumer does with the next webhook. */
+/** The next step of a consumer. */
 const action = fc.constantFrom('ack', 'ack', 'ack', 'fail', 'late', 'leave', 'add');
 
 it('a feed hands out each delivery at least once, and none after its acknowledgement', async () => {

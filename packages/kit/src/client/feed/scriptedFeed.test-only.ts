@@ -11,7 +11,7 @@ export const SECRET = 'the streams secret';
 export const STREAM = '7a2fd0a6-0a5c-4d5f-9d0b-8a3a9b9f2f10';
 
 /**
- * What happens to a request: `refused` and `lost` end it without a response, before or after the
+ * The outcome of a request: `refused` and `lost` end it without a response, before or after the
  * service processed it; a number is the status of an error.
  */
 export type Outcome = 'ok' | 'refused' | 'lost' | number;

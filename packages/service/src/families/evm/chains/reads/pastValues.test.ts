@@ -34,7 +34,7 @@ import { createReadState } from './readState.ts';
 
 const READS = STREAMS[0]!;
 const anyState = fc.option(fc.tuple(anyValue, anyValue, anyValue), { nil: undefined, freq: 12 });
-/** What happens to the commits of a backfill, from the first one. */
+/** The outcomes of the commits of a backfill, in order. */
 const anyOutcomes = fc.array(fc.constantFrom('ok', 'ok', 'lost', 'failed', 'killed'), {
   maxLength: 12,
 });
