@@ -1411,7 +1411,7 @@ export interface FeedDelivery {
   /** The bytes that were signed. */
   body: string;
 }
-/** The next deliveries of a feed: at least one if there is any, and at most 8 MiB of bodies unless the first is larger. */
+/** The next deliveries of a feed: at least one if there is any, and at most 2 MiB of bodies unless the first is larger. */
 export interface FeedPage {
   /** By position. Empty if there are none. */
   deliveries: FeedDelivery[];

@@ -27,7 +27,7 @@ const feedDelivery = shape(
 
 const feedPage = named(
   'FeedPage',
-  'The next deliveries of a feed: at least one if there is any, and at most 8 MiB of bodies unless the first is larger.',
+  'The next deliveries of a feed: at least one if there is any, and at most 2 MiB of bodies unless the first is larger.',
   z.strictObject({
     deliveries: z.array(feedDelivery).describe('By position. Empty if there are none.'),
     nextPosition: count.describe(
