@@ -65,6 +65,15 @@ async function deploy(bytecode: Hex): Promise<Hex> {
 
 const headNumber = async (): Promise<number> => Number(await anvil.request('eth_blockNumber'));
 
+/** Anvil answers before it mines, so this waits for the receipt. */
+const blockOf = (hash: Hex): Promise<number> =>
+  until('the transaction is mined', async () => {
+    const receipt = await anvil.request<{ blockNumber: Hex } | null>('eth_getTransactionReceipt', [
+      hash,
+    ]);
+    return receipt !== null && Number(receipt.blockNumber);
+  });
+
 const abi: Abi = answers.abi;
 type Called = 'refuse' | 'refuseWithError' | 'refuseSilently' | 'divide' | 'exhaust' | 'draw';
 const inputOf = (functionName: Called, args: readonly unknown[] = []): Hex =>
@@ -313,8 +322,7 @@ test('a backfill finds past calls, also inside transactions, as a live stream wo
 });
 
 test('a dry run lists calls that a single comparison excludes', async () => {
-  await send({ to: contract, data: inputOf('divide', [3n]) });
-  const block = await headNumber();
+  const block = await blockOf(await send({ to: contract, data: inputOf('divide', [3n]) }));
   const { webhook, closeMatches } = await sluice.dryRunEvm(CHAIN, {
     block,
     addresses: [contract],

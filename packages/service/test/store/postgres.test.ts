@@ -83,7 +83,6 @@ describe.each(findPostgres())('the store on PostgreSQL $version', ({ programs })
     Promise.all([openPostgresStore(postgres.url), openPostgresStore(postgres.url)]),
   );
   testMaximumOfChildren((limits) => openPostgresStore(postgres.url, limits));
-  testHistory(() => openPostgresStore(postgres.url));
   testAccess(() => openPostgresStore(postgres.url));
   testEvents(() => openPostgresStore(postgres.url));
 
@@ -187,6 +186,7 @@ describe.each(findPostgres())('the store on PostgreSQL $version', ({ programs })
         execute: (statement: string) => execute(url.href, statement),
       };
     };
+    testHistory(async () => (await openSecond('history')).store);
     testInvariants(() => openSecond('invariants'));
     testCounts(() => openSecond('facets'));
     testActivity(() => openSecond('activity'));
