@@ -21,10 +21,12 @@ import { createFakeSender, sampleWebhook } from '@sluice/kit/testing';
 import {
   type Activity,
   type Anvil,
+  type Nats,
   type WebhookSink,
   deployContracts,
   startActivity,
   startAnvil,
+  startNats,
   startWebhookSink,
   until,
 } from '@sluice/testkit';
@@ -55,6 +57,7 @@ let anvil: Anvil;
 let activity: Activity;
 let service: Served;
 let sink: WebhookSink;
+let nats: Nats;
 let children: ChildProcess[] = [];
 
 beforeAll(async () => {
@@ -72,6 +75,7 @@ beforeAll(async () => {
     }),
   );
   sink = await startWebhookSink();
+  nats = await startNats();
   anvil = await startAnvil();
   service = await serve([
     '--data',
@@ -95,6 +99,7 @@ afterAll(async () => {
   await service?.stop();
   await anvil?.stop();
   await sink?.close();
+  await nats?.stop();
   for (const path of [data, folder]) rmSync(path, { recursive: true, force: true });
 });
 
@@ -112,6 +117,7 @@ function run(file: string): Run {
       SLUICE_URL: service.url,
       SLUICE_API_KEY: API_KEY,
       SLUICE_SECRET: SECRET,
+      NATS_URL: nats.url,
       NO_COLOR: '1',
       FORCE_COLOR: undefined,
     },

@@ -7,7 +7,7 @@ import { unwrap } from '@sluice/kit';
 import { TEST_WEBHOOK } from '@sluice/kit/contract';
 import { DiscardPolicy, type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { type Nats, createCertificate, startNats, until } from '@sluice/testkit';
+import { type Nats, createCertificate, startNats, startWebhookSink, until } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createSender } from '../../send/send.ts';
 import { ALL_NETWORKS, createAddressGuard } from '../http/guard.ts';
@@ -173,6 +173,18 @@ test('a broker that is down fails attempts at once, and later ones succeed witho
   expect(refused.durationMs).toBeLessThan(2_000);
   await own.servers[0]!.start();
   expect((await send(url)).error).toBeNull();
+});
+
+test('a server that is not a broker, or closes connections, is named as the cause', async () => {
+  const { send } = open();
+  const [server] = nats.servers;
+  server!.network!.cut();
+  onTestFinished(server!.network!.heal);
+  expect((await send(urlOf('hooks.a'))).error).toMatch(/ECONNRESET|closed before the broker/);
+  const sink = await startWebhookSink();
+  onTestFinished(sink.close);
+  const other = await send(`${sink.url.replace('http:', 'nats:')}/hooks.a`, { timeoutMs: 4_000 });
+  expect(other.error).toMatch(/^the broker did not accept the connection in time/);
 });
 
 test('a broker that is silent fails attempts in time, and its connection is given up', async () => {
