@@ -35,7 +35,7 @@ export function explainConnecting(error: unknown, { isTls }: Pick<Target, 'isTls
     case 'ConnectionError':
       return CONNECTION_ERRORS[message] ?? describeError(error);
     default:
-      return !isTls && findCertificateFault(error as Error) !== undefined
+      return !isTls && findCertificateFault(error) !== undefined
         ? 'the broker uses TLS: start the webhook URL with tls:'
         : describeError(error);
   }

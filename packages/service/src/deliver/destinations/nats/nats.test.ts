@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -114,6 +116,28 @@ test('the broker drops a second message with the same ID', async () => {
   const duplicates = results.map(({ responseBody }) => JSON.parse(responseBody).duplicate);
   expect(duplicates).toEqual([false, true, false]);
   expect(await count()).toBe(2);
+});
+
+test('the position 0 does not confirm a message', async () => {
+  const broker = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.write('INFO {"headers":true,"max_payload":1048576,"version":"2.9.10","proto":1}\r\n');
+    socket.on('data', (data) => {
+      const text = data.toString();
+      if (text.includes('PING')) socket.write('PONG\r\n');
+      const [, reply = ''] = /HPUB \S+ (\S+)/.exec(text) ?? [];
+      const sid = /SUB \S+ (\d+)/.exec(text)?.[1] ?? '1';
+      const ack = '{"stream":"HOOKS","seq":0,"duplicate":true}';
+      if (reply !== '') socket.write(`MSG ${reply} ${sid} ${ack.length}\r\n${ack}\r\n`);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(broker, 'listening');
+  onTestFinished(() => void broker.close());
+  const { port } = broker.address() as AddressInfo;
+  const { send } = open();
+  const { error, responseBody } = await send(`nats://127.0.0.1:${port}/hooks.a`);
+  expect(error).toMatch(/an earlier copy of the message, which is not replicated yet/);
+  expect(responseBody).toBe('');
 });
 
 test('messages share one connection, many at a time', async () => {

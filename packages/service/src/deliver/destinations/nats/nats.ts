@@ -95,6 +95,7 @@ export function createNats({
           ...(target.stream !== undefined && { expect: { streamName: target.stream } }),
         });
         const { stream, seq, duplicate } = confirmed;
+        if (seq === 0) return failed(IN_FLIGHT);
         return { error: null, responseBody: JSON.stringify({ stream, seq, duplicate }) };
       } catch (error) {
         if (isLost(error) && tries < MAX_TRIES && !progress.isOver()) continue;
@@ -139,6 +140,13 @@ export function createNats({
     close: brokers.close,
   };
 }
+
+/**
+ * NATS up to 2.10 confirms a repeat with the position 0 while the first message is not replicated
+ * yet. It may never be, for example because its leader fails.
+ */
+const IN_FLIGHT =
+  'the broker has an earlier copy of the message, which is not replicated yet: the message is published again later';
 
 /** Time after the attempt until the client forgets a message without confirmation. */
 const LEFT_MS = 5_000;
