@@ -2,6 +2,7 @@
 import type { JetStreamApiError } from '@nats-io/jetstream';
 import { describeError } from '../../../base/log.ts';
 import { findCertificateFault } from '../../../base/certificateErrors.ts';
+import { explainAlert } from '../http/certificate.ts';
 import type { Broker } from './brokers.ts';
 import type { Target } from './target.ts';
 
@@ -26,6 +27,8 @@ const CONNECTION_ERRORS: Readonly<Record<string, string>> = {
 
 /** Returns why a connection could not be opened. */
 export function explainConnecting(error: unknown, { isTls }: Pick<Target, 'isTls'>): string {
+  const alert = explainAlert(error as Error);
+  if (alert !== undefined) return alert;
   const { name, message } = error as Error;
   switch (name) {
     case 'AuthorizationError':

@@ -283,19 +283,24 @@ test('URLs with TLS need a certificate for the host, and a broker with TLS needs
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const year = 365 * 86_400_000;
   const certificates: string[] = [];
-  const startSecured = async (name: string): Promise<string> => {
-    const { key, cert } = createCertificate({
+  const certify = (name: string) => {
+    const certified = createCertificate({
       commonName: name,
       names: [name],
       validFrom: new Date(Date.now() - year),
       expiresAt: new Date(Date.now() + year),
     });
+    const { key, cert } = certified;
     certificates.push(cert);
-    const [keyFile, certFile] = [join(folder, `${name}.key`), join(folder, `${name}.crt`)];
-    writeFileSync(keyFile, key);
-    writeFileSync(certFile, cert);
+    const files = { key: join(folder, `${name}.key`), cert: join(folder, `${name}.crt`) };
+    writeFileSync(files.key, key);
+    writeFileSync(files.cert, cert);
+    return { certified, files };
+  };
+  const startSecured = async (name: string, more = ''): Promise<string> => {
+    const { files } = certify(name);
     const own = await startNats({
-      config: `tls { key_file: "${keyFile}", cert_file: "${certFile}" }`,
+      config: `tls { key_file: "${files.key}", cert_file: "${files.cert}", ${more} }`,
     });
     onTestFinished(own.stop);
     return new URL(own.url).port;
@@ -314,6 +319,17 @@ test('URLs with TLS need a certificate for the host, and a broker with TLS needs
   expect(await errorOf(`nats://localhost:${otherPort}`)).toMatch(/uses TLS: .*with tls:/);
   const plainPort = new URL(nats.url).port;
   expect(await errorOf(`tls://localhost:${plainPort}`)).toMatch(/offer TLS: .*with nats:/);
+
+  const client = certify('client.test');
+  const verify = `verify: true, ca_file: "${client.files.cert}"`;
+  const strictUrl = `tls://localhost:${await startSecured('localhost', verify)}/hooks.a`;
+  setDefaultCACertificates([...rootCertificates, ...certificates]);
+  expect((await send(strictUrl)).error).toMatch(
+    /rejects the client certificate, or requires one: .*--client-cert/,
+  );
+  const { certified: presented } = client;
+  const certified = open({ clientCertificate: { read: () => presented as never } });
+  expect((await certified.send(strictUrl)).error).toMatch(/no JetStream stream has the subject/);
 });
 
 test('only allowed addresses and ports are reached', async () => {
