@@ -41,7 +41,7 @@ export async function* readDeliveries(
   query: ReadFeedOptions,
   given: AbortSignal | undefined,
 ): AsyncGenerator<ReadDelivery, undefined> {
-  const { consumer = '', mode = 'share', leaseMs = FEED_LEASE_MS } = query;
+  const { consumer = '', destination, mode = 'share', leaseMs = FEED_LEASE_MS } = query;
   const controller = new AbortController();
   const { signal } = controller;
   const stop = (): void => controller.abort();
@@ -52,7 +52,11 @@ export async function* readDeliveries(
     (positions, last) =>
       calls.acknowledgeFeed(
         streamId,
-        { consumer, positions: [...positions] },
+        {
+          consumer,
+          positions: [...positions],
+          ...(destination !== undefined && { destination }),
+        },
         last ? { timeoutMs: LAST_TIMEOUT_MS } : { signal, maxRetries: UNLIMITED },
       ),
     signal,
