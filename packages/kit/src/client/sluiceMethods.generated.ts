@@ -39,6 +39,7 @@ import type {
   FeedConsumer,
   FeedOptions,
   FeedPage,
+  FeedRelease,
   Inbox,
   InboxPage,
   InboxRequest,
@@ -52,6 +53,7 @@ import type {
   NewNode,
   PublicKey,
   ReadFeedOptions,
+  ReleaseFeed,
   Reorg,
   Replay,
   ReplayProgress,
@@ -183,6 +185,8 @@ export interface SluiceMethods {
     body: AcknowledgeFeed,
     options?: CallOptions
   ) => CallResult<FeedAcknowledgement>;
+  /** Return deliveries of a feed to other readers before their lease ends. */
+  releaseFeed: (id: string, body: ReleaseFeed, options?: CallOptions) => CallResult<FeedRelease>;
   /** List the consumers of a feed by name, with their progress. */
   listFeedConsumers: (
     id: string,

@@ -139,11 +139,18 @@ export function createFeedHandlers({
         waitMs,
         ended: auth.watch(context, context.req.raw.signal),
       });
+      const leaseEndsAt = isShared && found.placed.length > 0 ? found.now + leaseMs : null;
+      const deliveries = await open(lane, found);
+      // Without a reader, they are for the next one at once.
+      if (leaseEndsAt !== null && context.req.raw.signal.aborted) {
+        const positions = found.placed.map(({ position }) => position);
+        await store.releaseFeed(laneId, consumer!, { leaseEndsAt, positions });
+      }
       return {
-        deliveries: await open(lane, found),
+        deliveries,
         nextPosition: found.placed.at(-1)?.position ?? found.position,
         newestPosition: found.head,
-        leaseEndsAt: isShared && found.placed.length > 0 ? found.now + leaseMs : null,
+        leaseEndsAt,
       };
     },
 
@@ -152,6 +159,13 @@ export function createFeedHandlers({
       const done = await store.acknowledgeFeed(laneId, consumer, acknowledged);
       if (done === undefined) throw notFound('Consumer');
       return done;
+    },
+
+    async releaseFeed({ params: { id }, body: { consumer, destination, ...released } }) {
+      const { laneId } = await findLane(id, destination);
+      const count = await store.releaseFeed(laneId, consumer, released);
+      if (count === undefined) throw notFound('Consumer');
+      return { released: count };
     },
 
     async listFeedConsumers({ params: { id }, query: { destination } }) {
