@@ -23,7 +23,7 @@ export interface FieldOptions extends OAuth2Options {
   network?: string[];
 }
 
-/** @param flags the flags to declare. Default: those of all fields */
+/** @param flags the flags to declare. Default: all flags */
 export function addFieldOptions(
   command: Command,
   flags: readonly FieldFlag[] = flagsOf(),
