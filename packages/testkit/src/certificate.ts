@@ -63,6 +63,8 @@ function der(tag: number, ...contents: Buffer[]): Buffer {
   const content = Buffer.concat(contents);
   const { length } = content;
   if (length < 128) return Buffer.concat([Buffer.of(tag, length), content]);
+  // DER requires the shortest form of a length.
+  if (length < 256) return Buffer.concat([Buffer.of(tag, 0x81, length), content]);
   return Buffer.concat([Buffer.of(tag, 0x82, length >> 8, length & 0xff), content]);
 }
 

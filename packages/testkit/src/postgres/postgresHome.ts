@@ -1,15 +1,14 @@
 /** The parts that a single server and a cluster share: folder, user and postmaster. */
 import { execFile, execFileSync } from 'node:child_process';
 import { hash, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { existsSync, statSync } from 'node:fs';
 import { chown, cp, mkdtemp, rename, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { findFreePort } from '../freePort.ts';
 import { findPostgres } from './findPostgres.ts';
 import { type TetheredProcess, startTethered } from '../tether.ts';
 
@@ -178,13 +177,4 @@ export async function launchOnFreePort(
       if (attempt === 5 || !String(error).includes('Address already in use')) throw error;
     }
   }
-}
-
-async function findFreePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as { port: number };
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }

@@ -1,4 +1,4 @@
-import { FEED_URL, STREAM_FIELDS } from '@sluice/kit/contract';
+import { FEED_URL, STREAM_FIELDS, queueSchemeOf } from '@sluice/kit/contract';
 import { useQuery } from '@tanstack/react-query';
 import { streamsQuery } from '../../data/queries/streams.ts';
 import { listCheckFields, isShared, listNumberFields } from './draft/plainFields.ts';
@@ -92,8 +92,10 @@ type Place = (typeof PLACES)[number]['value'];
 const HELP: Readonly<Record<Place, string>> = {
   inbox: 'This service stores the webhooks and shows them under Inbox.',
   feed: 'Your program reads the webhooks from this service, so it needs no URL.',
-  url: 'Must respond to a test webhook with 2xx before the stream is saved.',
+  url: 'Must respond to a test webhook with 2xx before the stream is saved. For NATS JetStream, enter nats://host:4222/subject.',
 };
+const QUEUE_HELP =
+  'A JetStream stream must confirm a test message before the stream is saved. In the subject, {stream}, {tag}, {chain} and {phase} are replaced.';
 
 const placeOf = (url: string): Place =>
   url === FEED_URL ? 'feed' : url.startsWith('sluice:') ? 'inbox' : 'url';
@@ -122,7 +124,7 @@ function Destination({ draft, problems, onChange }: PartProps) {
         type="url"
         mono
         placeholder="https://api.example.com/webhooks"
-        help={HELP[place]}
+        help={queueSchemeOf(draft.webhookUrl) === undefined ? HELP[place] : QUEUE_HELP}
         error={problems.webhookUrl}
         value={draft.webhookUrl}
         onChange={(event) => onChange({ ...draft, webhookUrl: event.target.value.trim() })}

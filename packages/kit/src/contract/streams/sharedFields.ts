@@ -4,18 +4,22 @@ import { retries, streamStatus } from '../requests/enums.ts';
 import { bounded, given, text } from '../requests/fields.ts';
 import { FEED_URL } from '../rules/feed.ts';
 import { readInboxName } from '../rules/inbox.ts';
+import { queueSchemeOf, queueUrlProblem } from '../rules/queue.ts';
 import { type Fields, boolean, optionalNumber } from './field.ts';
 import { oauth2Client, oauth2Credentials } from './oauth2Fields.ts';
 
-const webhookUrl = text(2048).refine(
-  (text) =>
-    (/^https?:\/\//i.test(text) && URL.canParse(text)) ||
-    readInboxName(text) !== undefined ||
-    text === FEED_URL,
-  {
-    error: 'should be an absolute http:// or https:// URL, sluice://inbox/<name> or sluice://feed',
-  },
-);
+const webhookUrl = text(2048).superRefine((text, { addIssue }) => {
+  const problem = urlProblem(text);
+  if (problem !== undefined) addIssue({ code: 'custom', message: problem });
+});
+
+function urlProblem(text: string): string | undefined {
+  if (queueSchemeOf(text) !== undefined) return queueUrlProblem(text);
+  const isHttp = /^https?:\/\//i.test(text) && URL.canParse(text);
+  return isHttp || readInboxName(text) !== undefined || text === FEED_URL
+    ? undefined
+    : 'should be an absolute http:// or https:// URL, sluice://inbox/<name>, sluice://feed, or nats:// or tls:// with a subject';
+}
 
 const HEADER_LIMIT = 20;
 /**
@@ -47,7 +51,7 @@ export const destinationFields = {
   webhookUrl: {
     kind: 'text',
     description:
-      'Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them.',
+      'Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them; `nats://host:4222/subject` or `tls:` for NATS JetStream.',
     accepts: webhookUrl,
     isRequired: true,
     returns: z.string(),

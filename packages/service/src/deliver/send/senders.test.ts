@@ -85,16 +85,19 @@ test('an attempt and its repeat with a new token share the timeout', async () =>
   await sender.close();
 });
 
-test('inboxes have no rate limit, need no check and are reached only from the service; HTTP differs', async () => {
+test('inboxes have no rate limit, need no check and are reached only from the service; others differ', async () => {
   const { sender, hostPace } = open({ allowPrivateEndpoints: false, maxPerHost: 1 });
   const waits = (url: string) => [1, 2].map(() => hostPace.takeSoon(url, 0, 0));
   const refuse = (url: string) => sender.destinationOf(url).refuse(new URL(url));
-  const [inbox, http] = ['sluice://inbox/a', 'http://127.0.0.1/hook'];
+  const [inbox, http, queue] = ['sluice://inbox/a', 'http://127.0.0.1/hook', 'nats://127.0.0.2/a'];
   expect(waits(inbox)).toEqual([0, 0]);
   expect(waits(http)).toEqual([0, undefined]);
+  expect(waits(queue)).toEqual([0, undefined]);
   expect(await refuse(inbox)).toBeUndefined();
   expect(await refuse(http)).toMatch(/loopback/);
-  expect([inbox, http].map((url) => sender.destinationOf(url).isIsolable)).toEqual([false, true]);
+  expect(await refuse(queue)).toMatch(/loopback/);
+  const isIsolable = (url: string) => sender.destinationOf(url).isIsolable;
+  expect([inbox, http, queue].map(isIsolable)).toEqual([false, true, false]);
   expect(() => sender.destinationOf('ftp://a.example/')).toThrow(/cannot send to ftp:/);
   await sender.close();
 });

@@ -17,6 +17,7 @@ import {
   createAddressGuard,
 } from '../destinations/http/guard.ts';
 import { createHttp } from '../destinations/http/http.ts';
+import { createNats } from '../destinations/nats/nats.ts';
 import { createIsolation } from './isolation.ts';
 import { createSender } from './send.ts';
 
@@ -62,6 +63,7 @@ export function createSenders(
     destinations: [
       createInbox({ store, secret: signing.secret, readChainAndPhase }),
       createFeed(),
+      createNats({ guard, clientCertificate, egressProxy, readChainAndPhase }),
       createGuarded(),
     ],
     maxTimeoutMs,

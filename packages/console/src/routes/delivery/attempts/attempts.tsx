@@ -26,6 +26,7 @@ import { useBackOff, useIsPaused } from './backOffBanner.tsx';
 import { toConnectingCurl } from '@sluice/kit/contract';
 import { toDeliveryCurl, toReplayCommand } from '../body/curl.ts';
 import { SimilarFailures } from './similarFailures.tsx';
+import { responseWord } from './responseWord.ts';
 
 /** Number of attempts shown above the tabs; the attempts tab lists all. */
 const SHOWN_IN_BRIEF = 4;
@@ -121,7 +122,7 @@ function AttemptLine({
   previous: DeliveryAttempt | undefined;
   longestMs: number;
 }) {
-  const { number, startedAt, durationMs, status, error } = attempt;
+  const { number, startedAt, durationMs, error } = attempt;
   const ok = error === null;
   const gapMs = previous && startedAt - previous.startedAt - previous.durationMs;
   return (
@@ -146,14 +147,14 @@ function AttemptLine({
                 : { shape: 'triangle', word: 'failed', tone: 'bad' }
             }
           />
-          {status ?? 'no response'}
+          {responseWord(attempt)}
         </span>
         <AttemptBar attempt={attempt} longestMs={longestMs} />
         <span className="w-14 shrink-0 text-right">{formatDuration(durationMs)}</span>
       </div>
       <p className="data flex flex-wrap gap-x-4 pl-10 text-faint">
         <AttemptTimings attempt={attempt} />
-        <span className="min-w-40 flex-1 truncate" title={`POST ${attempt.webhookUrl}`}>
+        <span className="min-w-40 flex-1 truncate" title={requestOf(attempt)}>
           {outcomeOf(attempt, previous)}
         </span>
       </p>
@@ -161,16 +162,18 @@ function AttemptLine({
   );
 }
 
+/** Returns the URL of an attempt, with the method if it has one. */
+const requestOf = ({ webhookUrl }: DeliveryAttempt): string =>
+  webhookUrl.startsWith('http') ? `POST ${webhookUrl}` : webhookUrl;
+
 /**
- * Describes an attempt in addition to its status. For a success, returns `POST` and the URL. For a
+ * Describes an attempt in addition to its status. For a success, returns the URL. For a
  * failure, returns the first line of the response, `same response` if it repeats the previous one,
  * or the error if there is no response text.
  */
-function outcomeOf(
-  { status, error, responseBody, webhookUrl }: DeliveryAttempt,
-  previous: DeliveryAttempt | undefined,
-): string {
-  if (error === null) return `POST ${webhookUrl}`;
+function outcomeOf(attempt: DeliveryAttempt, previous: DeliveryAttempt | undefined): string {
+  const { status, error, responseBody } = attempt;
+  if (error === null) return requestOf(attempt);
   const said = responseBody.trim();
   if (status === null || said === '') return error;
   return previous?.status === status && previous.responseBody.trim() === said

@@ -44,6 +44,11 @@ test('the advice for a request without a response depends on the cause', () => {
   expect(transport('socket hang up')).toContain('closed the connection');
 });
 
+test('errors of queues need no advice', () => {
+  const error = 'no JetStream stream has the subject a: create one';
+  expect(guidanceOf(null, error, null, 'nats://broker/a')).toBeNull();
+});
+
 test('the advice includes the certificate error, or the address that was tried', () => {
   const error =
     'the certificate is not for a.test: CN=b.test; for b.test, timeout.test; valid from 2026-01-01 to 2026-11-01; signed by CN=X';

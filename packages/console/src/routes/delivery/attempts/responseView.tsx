@@ -4,6 +4,7 @@ import { formatClock, formatDuration } from '../../../ui/text/format.ts';
 import { CopyButton } from '../../../ui/text/copyButton.tsx';
 import { Select } from '../../../ui/form/field.tsx';
 import { ScrollText } from '../../../ui/text/scrollText.tsx';
+import { responseWord } from './responseWord.ts';
 
 /**
  * Shows the receiver's response to one attempt, which the user can select. Default: the last
@@ -27,7 +28,7 @@ export function ResponseView({ attempts }: { attempts: readonly DeliveryAttempt[
           >
             {attempts.map((each) => (
               <option key={each.number} value={each.number}>
-                {`#${each.number}  ${formatClock(each.startedAt)}  ${each.status ?? 'no response'}`}
+                {`#${each.number}  ${formatClock(each.startedAt)}  ${responseWord(each)}`}
               </option>
             ))}
           </Select>
@@ -35,7 +36,7 @@ export function ResponseView({ attempts }: { attempts: readonly DeliveryAttempt[
           <span className="data text-faint">#{attempt.number}</span>
         )}
         <span className={`data font-medium ${attempt.error === null ? '' : 'text-bad'}`}>
-          {attempt.status ?? 'no response'}
+          {responseWord(attempt)}
         </span>
         <span className="data text-muted">{formatDuration(attempt.durationMs)}</span>
         {attempt.responseBody !== '' && (

@@ -146,6 +146,7 @@ test.each<[Partial<StreamDraft>, string]>([
   [{ chains: [] }, 'chains'],
   [{ webhookUrl: '' }, 'webhookUrl'],
   [{ webhookUrl: 'ftp://x' }, 'webhookUrl'],
+  [{ webhookUrl: 'nats://broker' }, 'webhookUrl'],
   [{ tag: '--' }, 'tag'],
   [{ allAddresses: true, rules: [] }, 'rules'],
   [{ headers: 'nonsense' }, 'headers'],

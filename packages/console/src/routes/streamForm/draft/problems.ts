@@ -5,6 +5,8 @@ import {
   RETRY_PRESETS,
   type StreamFieldView,
   parseRetries,
+  queueSchemeOf,
+  queueUrlProblem,
   readInboxName,
 } from '@sluice/kit/contract';
 import { DRAFT_FAMILIES } from '../../../families/draftFamilies.ts';
@@ -85,7 +87,11 @@ function problemOfUrl(url: string): string | undefined {
       ? 'Enter sluice://feed, or sluice://inbox/ and a name: 1 to 63 lowercase letters, digits and dashes, not starting with a dash.'
       : undefined;
   }
+  if (queueSchemeOf(url) !== undefined) {
+    const problem = queueUrlProblem(url);
+    return problem && `The webhook URL ${problem}.`;
+  }
   return /^https?:\/\//i.test(url) && URL.canParse(url)
     ? undefined
-    : 'Enter a valid URL that starts with http:// or https://.';
+    : 'Enter a valid URL that starts with http://, https://, nats:// or tls://.';
 }

@@ -7,6 +7,7 @@ import {
   type Optional,
   type StreamLimits,
   type StreamStatus,
+  queueSchemeOf,
   retryWaitsMs,
 } from '@sluice/kit/contract';
 import { hideSecrets } from '../../../base/hideSecrets.ts';
@@ -297,9 +298,13 @@ export async function tryWebhook(
   });
   if (failure === undefined) return;
   const shown = hideSecrets(url);
+  const expected =
+    queueSchemeOf(url) === undefined
+      ? 'should respond to the test webhook with a 2xx'
+      : 'should be of a queue that accepts the test webhook';
   throw new HttpError(400, `Could not POST to ${shown}. Please check your webhook URL.`, {
     'requestBody.webhookUrl': {
-      message: `should respond to the test webhook with a 2xx, but it failed: ${failure}`,
+      message: `${expected}, but it failed: ${failure}`,
       value: shown,
     },
   });

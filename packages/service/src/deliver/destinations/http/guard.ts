@@ -7,6 +7,7 @@
 import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
+import { queueSchemeOf } from '@sluice/kit/contract';
 import { createCidrList, toPlainAddress } from '../../../base/cidr.ts';
 import type { CertifiedKey } from './clientCertificate.ts';
 import { startDeadline } from '../../send/deadline.ts';
@@ -23,6 +24,12 @@ export interface AddressGuard {
    * Works like `refuse`, but also resolves the name. A name that cannot be resolved now is allowed.
    */
   refuseResolved(url: URL): Promise<string | undefined>;
+  /**
+   * Returns the addresses of a host, which may be a literal.
+   *
+   * @throws Error if an address is not allowed, or the name cannot be resolved
+   */
+  resolve(hostname: string): Promise<string[]>;
   readonly connect: buildConnector.connector;
   /** Returns a `connect` that presents a client certificate to servers that request one. */
   connectWith(certificate: CertifiedKey | undefined): buildConnector.connector;
@@ -36,7 +43,7 @@ export interface AddressGuardOptions {
   allowCidrs: readonly string[];
   /** Networks that are rejected even if `allowCidrs` contains them. Default: none. */
   denyCidrs?: readonly string[] | undefined;
-  /** Whether `http:` URLs are rejected. Default: false. */
+  /** Whether `http:` and other URLs without TLS are rejected. Default: false. */
   httpsOnly?: boolean | undefined;
   /** Called each time an address or port is rejected. */
   onBlocked?: (place: AddressPlace) => void;
@@ -118,8 +125,13 @@ const DENIED_PORTS = new Set([
 export const isPublicAddress = (address: string): boolean =>
   maybePublic.has(address) && !notPublic.has(address);
 
+/** Schemes without TLS, each with the one to use instead. */
+const INSECURE: Readonly<Record<string, string>> = { 'http:': 'an https:', 'nats:': 'a tls:' };
+
 /** Message for a URL that `httpsOnly` rejects. */
-export const INSECURE_URL = `http: is not allowed, because the service was started with ${flagOf('httpsOnly')}: use an https: URL`;
+const insecureUrl = (protocol: string): string =>
+  `${protocol} is not allowed, because the service was started with ${flagOf('httpsOnly')}: use ${INSECURE[protocol]} URL`;
+export const INSECURE_URL = insecureUrl('http:');
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
@@ -150,8 +162,10 @@ export function createAddressGuard({
     return `the address ${address} is private, loopback or reserved; start the service with ${flagOf('allowCidrs')} to allow its network`;
   };
 
-  const judgePort = (port: string): string | undefined => {
+  /** @param own the port of the service that the URL is meant for, such as a broker */
+  const judgePort = (port: string, own?: number): string | undefined => {
     const number = Number(port);
+    if (number === own) return undefined;
     const isWeb = port === '' || number === 80 || number === 443;
     if (isWeb || (number >= 1_024 && !DENIED_PORTS.has(number))) return undefined;
     onBlocked('port');
@@ -192,10 +206,28 @@ export function createAddressGuard({
     return isPrivateName && allowCidrs.length === 0 ? judge(host, 'url') : undefined;
   };
 
-  const refuse = (url: URL): string | undefined =>
-    httpsOnly && url.protocol !== 'https:'
-      ? INSECURE_URL
-      : (judgePort(url.port) ?? judgeHost(url.hostname));
+  const refuse = ({ href, protocol, port, hostname }: URL): string | undefined => {
+    if (httpsOnly && Object.hasOwn(INSECURE, protocol)) return insecureUrl(protocol);
+    const refused = judgePort(port, queueSchemeOf(href)?.port);
+    if (refused !== undefined) return refused;
+    // Only URLs of queues have several hosts.
+    return hostname
+      .split(',')
+      .map(judgeHost)
+      .find((each) => each !== undefined);
+  };
+
+  const resolveHost = async (hostname: string): Promise<string[]> => {
+    const refused = judgeHost(hostname);
+    if (refused !== undefined) throw blockedError(refused);
+    if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) return [hostname];
+    return new Promise((resolved, reject) => {
+      guardedLookup(hostname, { all: true }, (error, addresses) => {
+        if (error === null) resolved((addresses as LookupAddress[]).map(({ address }) => address));
+        else reject(error);
+      });
+    });
+  };
 
   const connectWith: AddressGuard['connectWith'] = (certificate) => {
     const guarded = buildConnector({
@@ -230,13 +262,18 @@ export function createAddressGuard({
 
     async refuseResolved(url) {
       const refused = refuse(url);
-      if (refused !== undefined || isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0) return refused;
-      return new Promise((resolve) => {
-        guardedLookup(url.hostname, { all: true }, (error) =>
-          resolve(isBlocked(error) ? error.message : undefined),
-        );
-      });
+      if (refused !== undefined) return refused;
+      for (const hostname of url.hostname.split(',')) {
+        try {
+          await resolveHost(hostname);
+        } catch (error) {
+          if (isBlocked(error as Error)) return (error as Error).message;
+        }
+      }
+      return undefined;
     },
+
+    resolve: resolveHost,
 
     connect: connectWith(undefined),
     connectWith,
@@ -256,5 +293,4 @@ const BLOCKED = 'SSRF_BLOCKED';
 
 const blockedError = (why: string): Error => Object.assign(new Error(why), { code: BLOCKED });
 
-const isBlocked = (error: NodeJS.ErrnoException | null): error is NodeJS.ErrnoException =>
-  error?.code === BLOCKED;
+const isBlocked = (error: NodeJS.ErrnoException): boolean => error.code === BLOCKED;

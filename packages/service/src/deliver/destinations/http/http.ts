@@ -5,6 +5,7 @@ import { flagOf } from '../../../config/settings.ts';
 import { DEFAULT_TIMEOUT_MS } from '../../send/timeouts.ts';
 import type { Destination, OutgoingWebhook, SendResult } from '../destination.ts';
 import { statusError, urlProblemOf } from '../httpStatus.ts';
+import { type Login, readLogin } from '../login.ts';
 import type { ShownCertificate } from './certificate.ts';
 import { type AddressGuard, INSECURE_URL } from './guard.ts';
 import { sendAuthorized } from './oauth2/authorized.ts';
@@ -156,24 +157,14 @@ const problemOf = (failure: string | null): string | undefined =>
  */
 function readTarget(webhookUrl: string, guard: AddressGuard): Target {
   const url = new URL(webhookUrl);
+  const login = readLogin(url);
   const headers: Record<string, string> =
-    url.username === '' ? {} : { authorization: basicAuthorization(url) };
+    login === undefined ? {} : { authorization: basicAuthorization(login) };
   const its = { headers, clean: cleanReceiverText(webhookUrl) };
   const refused = guard.refuse(url);
   if (refused !== undefined) return { ...its, refused };
   return { ...its, origin: url.origin, path: url.pathname + url.search };
 }
 
-function basicAuthorization({ username, password }: URL): string {
-  const login = `${decode(username)}:${decode(password)}`;
-  return `Basic ${Buffer.from(login).toString('base64')}`;
-}
-
-/** Decodes percent escapes. If any of them is invalid, returns the text unchanged. */
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
+const basicAuthorization = ({ user, password }: Login): string =>
+  `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;

@@ -1,0 +1,187 @@
+/**
+ * Tests that queues get each webhook despite faults of their broker: three NATS servers with a
+ * replicated JetStream stream, of which one at a time is killed, stopped or cut off, or which are
+ * full. `FAULT_MESSAGES` and `FAULT_COUNT` set how many.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import { type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { type NatsConnection, connect } from '@nats-io/transport-node';
+import { type Nats, type NatsServer, startNats, until } from '@sluice/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type FaultWorld, type Watch, startWorld } from './world.ts';
+
+const MESSAGES = Number(process.env['FAULT_MESSAGES'] ?? 4_000);
+const FAULTS = Number(process.env['FAULT_COUNT'] ?? 5);
+const STREAMS = 40;
+const PHASES = 2;
+/** Messages that may be missing from the queue while more blocks are mined. */
+const MAX_WAITING = 5_000;
+const NAME = 'HOOKS';
+const PAUSE_MS = 2_000;
+const LIMIT_MS = 600_000;
+
+let nats: Nats;
+let world: FaultWorld;
+let connection: NatsConnection;
+let manager: JetStreamManager;
+
+beforeAll(async () => {
+  nats = await startNats({ servers: 3, isProxied: true });
+  connection = await connect({
+    servers: nats.servers.map(({ directUrl }) => directUrl),
+    ignoreClusterUpdates: true,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 100,
+    pingInterval: 1_000,
+  });
+  manager = await jetstreamManager(connection, { checkAPI: false });
+  await until('the queue is replicated', () =>
+    manager.streams
+      .add({ name: NAME, subjects: ['hooks.>'], num_replicas: 3, discard: 'new' })
+      .catch(() => false),
+  );
+  world = await startWorld('sqlite', { args: ['--max-timeout-seconds', '5'] });
+}, 120_000);
+afterAll(async () => {
+  await connection?.close();
+  await world?.stop();
+  await nats?.stop();
+});
+
+/** Returns the number of messages in the queue; undefined while the cluster does not respond. */
+const countMessages = (): Promise<number | undefined> =>
+  manager.streams.info(NAME).then(
+    ({ state }) => state.messages,
+    () => undefined,
+  );
+
+/** Waits until the queue has a leader and all replicas have its messages. */
+const untilReplicated = () =>
+  until(
+    'all replicas are current',
+    async () => {
+      const info = await manager.streams.info(NAME).catch(() => undefined);
+      const { leader, replicas = [] } = info?.cluster ?? {};
+      return leader && replicas.length === 2 && replicas.every(({ current }) => current);
+    },
+    LIMIT_MS,
+  );
+
+const limitTo = (count: number) =>
+  until('the limit of the queue is set', () =>
+    manager.streams.update(NAME, { max_msgs: count }).catch(() => false),
+  );
+
+/** The server that the service is connected to now. */
+const inUse = (): NatsServer =>
+  nats.servers.find(({ network }) => network!.connections > 0) ?? nats.servers[0]!;
+
+const FAULT_KINDS: readonly (() => Promise<void>)[] = [
+  async function kill() {
+    const server = inUse();
+    await server.kill();
+    await wait(PAUSE_MS);
+    await server.start();
+  },
+  async function stop() {
+    const server = inUse();
+    server.pause();
+    await wait(4 * PAUSE_MS);
+    server.resume();
+  },
+  async function cutOff() {
+    const { network } = inUse();
+    network!.blackHole();
+    await wait(4 * PAUSE_MS);
+    network!.heal();
+  },
+  async function fill() {
+    await limitTo((await countMessages()) ?? 1);
+    await wait(PAUSE_MS);
+    await limitTo(-1);
+  },
+  async function killLeader() {
+    const name = (await manager.streams.info(NAME)).cluster!.leader;
+    const leader = nats.servers.find((server) => server.name === name)!;
+    await leader.kill();
+    await wait(PAUSE_MS);
+    await leader.start();
+  },
+];
+
+/** Reads the IDs of all messages, and counts the messages of each. */
+async function readIds(): Promise<Map<string, number>> {
+  const { messages } = (await manager.streams.info(NAME)).state;
+  const options = { deliver_policy: 'all', headers_only: true } as const;
+  const reader = await jetstream(connection).consumers.get(NAME, options);
+  const counts = new Map<string, number>();
+  let left = messages;
+  for await (const message of await reader.consume({ max_messages: 5_000 })) {
+    const id = message.headers!.get('webhook-id');
+    counts.set(id, (counts.get(id) ?? 0) + 1);
+    left--;
+    if (left === 0) break;
+  }
+  return counts;
+}
+
+test(`${FAULTS} faults of a broker under load: nothing is lost, and each delivery has one ID`, async () => {
+  const watches: Watch[] = [];
+  const url = `${nats.url}/hooks.{stream}.{phase}?stream=${NAME}`;
+  while (watches.length < STREAMS) watches.push(await world.watch('queue', { url }));
+  const blocks = Math.ceil(MESSAGES / STREAMS / PHASES);
+  let isBroken = false;
+  let mined = 0;
+  const mine = async (): Promise<void> => {
+    for (; mined < blocks; mined++) {
+      world.mine(watches);
+      const isAhead = async () => {
+        const count = await countMessages();
+        return isBroken || (count !== undefined && count + MAX_WAITING > mined * STREAMS * PHASES);
+      };
+      await until('the queue has most messages', isAhead, LIMIT_MS, 20);
+      // The load lasts as long as the faults.
+      await wait(isBroken ? 50 : 5);
+    }
+    world.mine([], 3);
+  };
+  const load = mine();
+  for (let fault = 0; fault < FAULTS; fault++) {
+    await untilReplicated();
+    // Spreads the faults over the load.
+    await until('it is the time of the fault', () => mined >= (blocks * fault) / FAULTS, LIMIT_MS);
+    isBroken = true;
+    await FAULT_KINDS[fault % FAULT_KINDS.length]!();
+    isBroken = false;
+  }
+  await load;
+  await untilReplicated();
+
+  const expected = blocks * STREAMS * PHASES;
+  const states = () =>
+    world.ledger.rows<{ state: string; n: number }>(
+      'select state, count(*) as n from delivery group by state',
+    );
+  const isDone = async () => {
+    const [only, ...others] = await states();
+    return others.length === 0 && only?.state === 'succeeded' && Number(only.n) === expected;
+  };
+  await until('all deliveries have succeeded', isDone, LIMIT_MS, 500).catch(async (error) => {
+    throw new Error(`${error.message}: ${JSON.stringify(await states())}`);
+  });
+
+  const rows = await world.ledger.rows<{ id: string; place: string }>(
+    `select d.id, d.stream_id || ':' || m.block_hash || ':' || d.phase as place
+     from delivery d join match m on m.id = d.match_id`,
+  );
+  const ids = await readIds();
+  expect(new Set(rows.map(({ place }) => place)).size).toBe(expected);
+  const lost = rows.filter(({ id }) => !ids.has(id));
+  expect(lost).toEqual([]);
+  expect(ids.size).toBe(expected);
+  const repeated = [...ids.values()].reduce((sum, count) => sum + count - 1, 0);
+  const attempts = await world.ledger.rows<{ n: number; error: string | null }>(
+    'select count(*) as n, error from attempt group by error order by n desc',
+  );
+  console.info(`${ids.size} messages, ${FAULTS} faults, ${repeated} repeated`, attempts);
+});
