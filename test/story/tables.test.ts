@@ -453,7 +453,7 @@ test('several processes create and write the tables at once', async () => {
 
 test('the test webhook writes nothing, and other streams and IDs are refused', async () => {
   const tables = await open();
-  await tables.apply({ id: idOf(1), webhook: TEST_WEBHOOK });
+  await tables.apply({ id: crypto.randomUUID(), webhook: TEST_WEBHOOK });
   await tables.apply({ id: idOf(2), webhook: unconfirmed });
   const other = tables.apply({ id: idOf(3), webhook: transfer({ streamId: 'other' }) });
   await expect(other).rejects.toThrow('has the rows of the stream stream, not of other');

@@ -268,7 +268,7 @@ export interface AptosRawObject {
 /** An Aptos stream as the service returns it. */
 export interface AptosStream {
   id: string;
-  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them; `nats://host:4222/subject` or `tls:` for NATS JetStream. */
+  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them; `nats://host:4222/subject` or `tls:` for NATS JetStream; `postgres://host/database?schema=NAME` for tables. */
   webhookUrl: string;
   description: string;
   /** Included in each webhook; official receivers require a letter or digit in it. */
@@ -661,7 +661,7 @@ export interface CreateApiKey {
 }
 /** A new Aptos stream. */
 export interface CreateAptosStream {
-  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them; `nats://host:4222/subject` or `tls:` for NATS JetStream. */
+  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them; `nats://host:4222/subject` or `tls:` for NATS JetStream; `postgres://host/database?schema=NAME` for tables. */
   webhookUrl: string;
   description: string;
   /** Included in each webhook; official receivers require a letter or digit in it. */
@@ -705,7 +705,7 @@ export interface CreateAptosStream {
 }
 /** A new EVM stream. */
 export interface CreateEvmStream {
-  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them; `nats://host:4222/subject` or `tls:` for NATS JetStream. */
+  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them; `nats://host:4222/subject` or `tls:` for NATS JetStream; `postgres://host/database?schema=NAME` for tables. */
   webhookUrl: string;
   description: string;
   /** Included in each webhook; official receivers require a letter or digit in it. */
@@ -1083,7 +1083,7 @@ export interface EvmDryRunResult {
 /** An EVM stream as the service returns it. */
 export interface EvmStream {
   id: string;
-  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them; `nats://host:4222/subject` or `tls:` for NATS JetStream. */
+  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them; `nats://host:4222/subject` or `tls:` for NATS JetStream; `postgres://host/database?schema=NAME` for tables. */
   webhookUrl: string;
   description: string;
   /** Included in each webhook; official receivers require a letter or digit in it. */

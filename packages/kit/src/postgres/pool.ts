@@ -30,9 +30,13 @@ export async function inTransaction<Result>(
     await client.query('commit');
     return result;
   } catch (error) {
-    await client.query('rollback').catch((reason: unknown) => {
-      broken = reason as Error;
-    });
+    // Without a response of the server, the connection is in an unknown state.
+    if (sqlStateOf(error) === undefined) broken = error as Error;
+    else {
+      await client.query('rollback').catch((reason: unknown) => {
+        broken = reason as Error;
+      });
+    }
     throw error;
   } finally {
     client.off?.('error', ignore);

@@ -110,6 +110,20 @@ export function testRemovedBlocks(tools: StoreTools): void {
       expect((await claimOf(id)).map(({ phase }) => phase)).toEqual(['unconfirmed']);
     });
 
+    test('is always revoked in tables, whatever notifyRemoved says', async () => {
+      const chain = await startChain();
+      const webhookUrl = 'postgres://sealed:x@host/db?schema=s';
+      const { id } = await tools.store.createStream(
+        draft([chain.chain], { webhookUrl, notifyRemoved: false }),
+      );
+      const ancestor = chain.tip();
+      await chain.commit(chain.next(), [newMatch(id)]);
+      const [claimed] = await claimOf(id);
+      await tools.store.completeDeliveries([outcomeOf(claimed!)]);
+      await chain.rewind(ancestor);
+      expect(await statesOf(id)).toEqual(['removed pending', 'unconfirmed succeeded']);
+    });
+
     test('is sent under a later ID than the removals of the other branch, if it was never sent', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain], { notifyRemoved: true }));
