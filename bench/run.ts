@@ -48,6 +48,7 @@ const benchmarks: Record<string, () => Promise<Figures>> = {
   kit: async () => (await import('./kit.ts')).default(),
   match: async () => (await import('./match.ts')).default(parts),
   proof: async () => (await import('./proof.ts')).default(),
+  tables: async () => (await import('./delivery/tables.ts')).measureTables(),
   takeover: async () => (await import('./takeover.ts')).measureTakeover(parts),
 };
 

@@ -21,10 +21,12 @@ import { createFakeSender, sampleWebhook } from '@sluice/kit/testing';
 import {
   type Activity,
   type Anvil,
+  type Postgres,
   type WebhookSink,
   deployContracts,
   startActivity,
   startAnvil,
+  startPostgres,
   startWebhookSink,
   until,
 } from '@sluice/testkit';
@@ -55,6 +57,7 @@ let anvil: Anvil;
 let activity: Activity;
 let service: Served;
 let sink: WebhookSink;
+let postgres: Postgres;
 let children: ChildProcess[] = [];
 
 beforeAll(async () => {
@@ -72,6 +75,7 @@ beforeAll(async () => {
     }),
   );
   sink = await startWebhookSink();
+  postgres = await startPostgres();
   anvil = await startAnvil();
   service = await serve([
     '--data',
@@ -95,6 +99,7 @@ afterAll(async () => {
   await service?.stop();
   await anvil?.stop();
   await sink?.close();
+  await postgres?.stop();
   for (const path of [data, folder]) rmSync(path, { recursive: true, force: true });
 });
 
@@ -110,6 +115,7 @@ function run(file: string): Run {
     env: {
       ...process.env,
       SLUICE_URL: service.url,
+      DATABASE_URL: postgres.url,
       SLUICE_API_KEY: API_KEY,
       SLUICE_SECRET: SECRET,
       NO_COLOR: '1',

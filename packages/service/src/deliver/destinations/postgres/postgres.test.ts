@@ -69,7 +69,9 @@ test('a webhook is written to tables, and a removal deletes its rows', async () 
 
 test('the test webhook creates the tables', async () => {
   const { send } = open();
-  expect(await send(urlOf(), TEST_WEBHOOK, { id: crypto.randomUUID() })).toMatchObject({ error: null });
+  expect(await send(urlOf(), TEST_WEBHOOK, { id: crypto.randomUUID() })).toMatchObject({
+    error: null,
+  });
   expect(await count()).toBe(0);
 });
 
