@@ -3,7 +3,7 @@
  * with the rows is committed.
  */
 import { isSluiceError } from '@sluice/kit';
-import { WEBHOOK_HEADERS, isTablesUrl, parseTablesUrl } from '@sluice/kit/contract';
+import { isTablesUrl, parseTablesUrl } from '@sluice/kit/contract';
 import type { TablesDelivery } from '@sluice/kit/postgres';
 import { type CleanText, cleanReceiverText } from '../../../base/foreignText.ts';
 import { flagOf } from '../../../config/settings.ts';
@@ -49,12 +49,11 @@ export function createPostgres({ guard, egressProxy, httpsOnly }: PostgresOption
     return guard.refuse(url);
   };
 
-  const write = async ({ url, body, sign }: OutgoingWebhook): Promise<Written> => {
+  const write = async ({ id, url, body }: OutgoingWebhook): Promise<Written> => {
     const refused = refuse(new URL(url));
     if (refused !== undefined) return { error: refused };
     try {
       const { tables } = await databases.reach(url);
-      const id = sign(Date.now())[WEBHOOK_HEADERS.id]!;
       const webhook = JSON.parse(Buffer.from(body).toString()) as TablesDelivery['webhook'];
       await tables.apply({ id, webhook });
       return { error: null };
