@@ -173,9 +173,10 @@ test('a change of the ABI keeps existing rows, and adds tables and columns', asy
   ]);
   const [, added] = await rowsOf('sluice_events', 'length(signature)');
   expect(await rowsOf(String(added!['table_name']))).toMatchObject([{ by: ACCOUNT, fee: '4' }]);
-  // A removal with the new ABI deletes the rows that were written with the old one.
-  const removed = { ...webhookOf(after, [{ at: 0, values: [ACCOUNT, 1n] }]), removed: true };
-  await tables.apply({ id: idOf(3), webhook: { ...removed, confirmed: false } as never });
+  // A removal without the ABI deletes the rows that were written with it.
+  const written = webhookOf(before, [{ at: 0, values: [ACCOUNT, 1n] }]);
+  const removed = { ...written, abi: [], confirmed: false, removed: true } as const;
+  await tables.apply({ id: idOf(3), webhook: removed });
   expect(await rowsOf('event_paid')).toHaveLength(1);
   expect(await rowsOf('logs')).toHaveLength(2);
 });
@@ -373,6 +374,14 @@ test.each<[string, [number, EvmWebhook][], object[]]>([
     [{ confirmed: true }],
   ],
   [
+    'a removal deletes only rows of its block',
+    [
+      [1, replaced],
+      [2, removed],
+    ],
+    [{ block_hash: replaced.block.hash }],
+  ],
+  [
     'a removal keeps the row of the replacing block',
     [
       [1, confirmed],
@@ -449,6 +458,41 @@ test('several processes create and write the tables at once', async () => {
     webhooks.flatMap((webhook, n) => all.map((each) => each.apply({ id: idOf(n), webhook }))),
   );
   expect(await rowsOf('erc20_transfers')).toMatchObject([{ confirmed: true, block_number: '39' }]);
+});
+
+test('a removal waits for a webhook that another process is writing', async () => {
+  const gate = Promise.withResolvers<void>();
+  let isGated = false;
+  const slow = await open({
+    pool: {
+      async connect() {
+        const client = await pool.connect();
+        return {
+          async query(text, values) {
+            if (isGated && text === 'commit') await gate.promise;
+            return client.query(text, values);
+          },
+          release: () => client.release(),
+        };
+      },
+    },
+  });
+  const other = await open();
+  isGated = true;
+  const writing = slow.apply({ id: idOf(1), webhook: unconfirmed });
+  let isOver = false;
+  const removing = other.apply({ id: idOf(2), webhook: removed }).then(() => (isOver = true));
+  await expect
+    .poll(async () => {
+      const { rows } = await pool.query(
+        "select 1 from pg_stat_activity where wait_event_type = 'Lock'",
+      );
+      return isOver || rows.length > 0;
+    })
+    .toBe(true);
+  gate.resolve();
+  await Promise.all([writing, removing]);
+  expect(await rowsOf('erc20_transfers')).toEqual([]);
 });
 
 test('the test webhook writes nothing, and other streams and IDs are refused', async () => {

@@ -141,8 +141,10 @@ export function createCatalog(pool: PostgresPool, schema: string): Catalog {
     if (known !== undefined) return known;
     const taken = new Set(names.values());
     const plain = eventTableName(event);
-    let name = taken.has(plain) ? withHash(plain, signature) : plain;
-    while (taken.has(name)) name = withHash(plain, name);
+    let name = plain;
+    for (let distinct = signature; taken.has(name); distinct = name) {
+      name = withHash(plain, distinct);
+    }
     await client.query(
       `insert into ${target('sluice_events')} (signature, table_name) values ($1, $2)`,
       [signature, name],
