@@ -11,7 +11,7 @@ import type { Receipts } from '../faults/invariants.ts';
 export type ReceiverMessage =
   | { port: number }
   | { accepted: number }
-  | { receipts: Map<string, Receipts> };
+  | { receipts: Map<string, Receipts>; interrupted?: Map<string, number> };
 
 const { seed } = workerData as { seed: string };
 const REPORT_EVERY_MS = 100;

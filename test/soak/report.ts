@@ -10,6 +10,7 @@ export interface SoakReport {
   kills: number;
   seed: string;
   store: string;
+  destination: string;
   date: string;
   machine: { cpu: string; cores: number; memoryGib: number; node: string; database: string };
   seconds: { whole: number; untilLastDelivery: number };
@@ -36,11 +37,12 @@ export function machineOf(database: string): SoakReport['machine'] {
 }
 
 /**
- * Writes `soak-STORE-N.md` and `.json` to the folder, and returns the path of the Markdown file.
+ * Writes `soak-STORE-N.md` and `.json` to the folder, with the destination unless it is HTTP, and returns the path of the Markdown file.
  */
 export function writeReport(folder: string, report: SoakReport): string {
   mkdirSync(folder, { recursive: true });
-  const path = join(folder, `soak-${report.store}-${report.deliveries}`);
+  const kind = report.destination === 'http' ? '' : `${report.destination}-`;
+  const path = join(folder, `soak-${kind}${report.store}-${report.deliveries}`);
   writeFileSync(`${path}.json`, `${JSON.stringify(report, null, 2)}\n`);
   writeFileSync(`${path}.md`, toMarkdown(report));
   return `${path}.md`;
@@ -49,7 +51,8 @@ export function writeReport(folder: string, report: SoakReport): string {
 const whole = (n: number): string => Math.round(n).toLocaleString('en');
 
 function toMarkdown(report: SoakReport): string {
-  const { verdict, killed, machine, seconds } = report;
+  const { verdict, killed, machine, seconds, destination } = report;
+  const isFeed = destination === 'feed';
   const rows: [string, string][] = [
     ['deliveries in the ledger', whole(verdict.deliveries)],
     [
@@ -61,8 +64,12 @@ function toMarkdown(report: SoakReport): string {
     ['`kill -9` of service processes', whole(killed.service)],
     ['`kill -9` of the postmaster', whole(killed.database)],
     ['leases held at the kills', whole(report.leasesLost)],
-    ['POSTs beyond the recorded attempts', whole(verdict.repeated)],
-    ['accepted more than once', whole(verdict.acceptedAgain)],
+    ...(isFeed
+      ? [['read again', whole(verdict.acceptedAgain)] as [string, string]]
+      : [
+          ['POSTs beyond the recorded attempts', whole(verdict.repeated)] as [string, string],
+          ['accepted more than once', whole(verdict.acceptedAgain)] as [string, string],
+        ]),
     ['invariants broken', whole(verdict.violations.length)],
     ['seconds to the last delivery', whole(seconds.untilLastDelivery)],
     [
@@ -71,9 +78,10 @@ function toMarkdown(report: SoakReport): string {
     ],
     ['peak RSS of the service per twentieth of the run, MiB', report.rssMib.map(whole).join(' ')],
   ];
-  return `# Soak: ${whole(report.deliveries)} deliveries, ${report.kills} kills, ${report.store}
+  const ofFeed = isFeed ? ' --destination feed' : '';
+  return `# Soak${isFeed ? ' of feeds' : ''}: ${whole(report.deliveries)} deliveries, ${report.kills} kills, ${report.store}
 
-\`npm run soak -- --deliveries ${report.deliveries} --kills ${report.kills} --seed ${report.seed} --store ${report.store}\`
+\`npm run soak -- --deliveries ${report.deliveries} --kills ${report.kills} --seed ${report.seed} --store ${report.store}${ofFeed}\`
 
 ${report.date}, ${machine.cores} cores (${machine.cpu}), ${machine.memoryGib} GiB, Node ${machine.node}, ${machine.database}. ${report.remark}
 

@@ -1,7 +1,7 @@
 /**
- * `npm run soak -- --deliveries N --kills K [--seed S] [--store sqlite|postgres] [--out DIR]`:
- * makes at least N deliveries while SIGKILL hits the service, or sometimes the PostgreSQL server,
- * at K random moments. Then checks the invariants of `docs/faults.md`. The waits of the standard
+ * `npm run soak -- --deliveries N --kills K [--seed S] [--store sqlite|postgres]
+ * [--destination http|feed] [--out DIR]`: makes at least N deliveries while SIGKILL hits the
+ * service, or sometimes the PostgreSQL server, at K random moments. Then checks the invariants of `docs/faults.md`. The waits of the standard
  * schedule are divided by 240; leases and deadlines are unchanged.
  *
  * Exits with 0 if every invariant holds and no delivery is quarantined.
@@ -15,10 +15,12 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { createClient } from '@sluice/kit';
+import { FEED_URL } from '@sluice/kit/contract';
 import { type Postgres, scripted, startPostgres, startScriptedChain, until } from '@sluice/testkit';
-import { type BlockPhase, type Receipts, checkInvariants } from '../faults/invariants.ts';
+import { type BlockPhase, checkInvariants } from '../faults/invariants.ts';
 import { createLostLeases, readPostgresLedger, readSqliteLedger } from '../faults/ledger.ts';
 import { API_KEY, type Served, serve } from '../serve.ts';
+import type { FeedsToRead } from './feedReaders.ts';
 import type { ReceiverMessage } from './receiver.ts';
 import { machineOf, writeReport } from './report.ts';
 
@@ -28,16 +30,19 @@ const { values: flags } = parseArgs({
     kills: { type: 'string', default: '20' },
     seed: { type: 'string', default: String(Date.now()) },
     store: { type: 'string', default: 'sqlite' },
+    destination: { type: 'string', default: 'http' },
     out: { type: 'string' },
     remark: { type: 'string', default: '' },
   },
 });
 const deliveries = Number(flags.deliveries);
 const kills = Number(flags.kills);
-const { seed, store } = flags;
-if (!(deliveries > 0 && kills >= 0 && ['sqlite', 'postgres'].includes(store))) {
+const { seed, store, destination } = flags;
+const isFeed = destination === 'feed';
+const isKnown = ['sqlite', 'postgres'].includes(store) && ['http', 'feed'].includes(destination);
+if (!(deliveries > 0 && kills >= 0 && isKnown)) {
   process.stderr.write(
-    'usage: npm run soak -- --deliveries N --kills K [--seed S] [--store sqlite|postgres]\n',
+    'usage: npm run soak -- --deliveries N --kills K [--seed S] [--store sqlite|postgres] [--destination http|feed]\n',
   );
   process.exit(2);
 }
@@ -68,18 +73,22 @@ const ledger = postgres ? readPostgresLedger(() => postgres.url) : readSqliteLed
 const lostLeases = createLostLeases(ledger);
 const chain = await startScriptedChain();
 
-const receiver = new Worker(new URL('./receiver.ts', import.meta.url), { workerData: { seed } });
+const receiver = new Worker(
+  new URL(isFeed ? './feedReaders.ts' : './receiver.ts', import.meta.url),
+  { workerData: { seed } },
+);
 let accepted = 0;
-const receipts = Promise.withResolvers<Map<string, Receipts>>();
+const results = Promise.withResolvers<Extract<ReceiverMessage, { receipts: object }>>();
 const port = Promise.withResolvers<number>();
 receiver.on('message', (message: ReceiverMessage) => {
   if ('port' in message) port.resolve(message.port);
   else if ('accepted' in message) ({ accepted } = message);
-  else receipts.resolve(message.receipts);
+  else results.resolve(message);
 });
 
-const launch = (): Promise<Served> =>
-  serve(
+const streams: string[] = [];
+const launch = async (): Promise<Served> => {
+  const launched = await serve(
     [
       ...(postgres ? ['--database-url', postgres.url] : ['--data', folder]),
       ...['--chain', `${CHAIN}=${chain.url},confirmations=${CONFIRMATIONS},poll=50`],
@@ -87,12 +96,14 @@ const launch = (): Promise<Served> =>
     ],
     { nodeFlags: ['--import', SHORT_SCHEDULE] },
   );
+  if (isFeed) receiver.postMessage({ url: launched.url, streams } satisfies FeedsToRead);
+  return launched;
+};
 let service = await launch();
 const client = createClient({ apiKey: API_KEY, baseUrl: service.url });
-const streams: string[] = [];
 for (let n = 0; n < STREAMS; n++) {
   const { id } = await client.streams.create({
-    webhookUrl: `http://127.0.0.1:${await port.promise}/${n}`,
+    webhookUrl: isFeed ? FEED_URL : `http://127.0.0.1:${await port.promise}/${n}`,
     description: 'soak',
     tag: `soak-${n}`,
     chainIds: [CHAIN],
@@ -101,6 +112,8 @@ for (let n = 0; n < STREAMS; n++) {
   await client.streams.addAddress(id, WATCHED);
   streams.push(id);
 }
+
+if (isFeed) receiver.postMessage({ url: service.url, streams } satisfies FeedsToRead);
 
 const blocks = Math.ceil(deliveries / (STREAMS * PHASES.length));
 const phases = new Set<BlockPhase>();
@@ -154,11 +167,13 @@ await until('every outcome is in the ledger', isWritten, STALLED_MS, 1_000).catc
 );
 clearInterval(sampling);
 receiver.postMessage('receipts');
+const { receipts, interrupted } = await results.promise;
 const verdict = await checkInvariants({
   ledger,
-  received: await receipts.promise,
+  received: receipts,
   expected: new Map(streams.map((id) => [id, phases])),
-  leasesLost: lostLeases.byDelivery,
+  // A claim of a feed's delivery that is lost repeats nothing at its readers.
+  leasesLost: interrupted ?? lostLeases.byDelivery,
   survivors: [service],
 });
 const { quarantined = 0 } = verdict.states;
@@ -174,6 +189,7 @@ const path = writeReport(
     kills,
     seed,
     store,
+    destination,
     date: new Date().toISOString().slice(0, 10),
     machine: machineOf(database),
     seconds: { whole: (performance.now() - started) / 1000, untilLastDelivery },

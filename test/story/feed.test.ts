@@ -123,6 +123,30 @@ test('a waiting consumer gets each webhook of a block, signed, and acknowledges 
   ]);
 });
 
+test('what a reader releases is for the next one at once', async () => {
+  const { sluice } = world;
+  const { id, to } = await newFeed('released');
+  await pay(to);
+  const query = { consumer: 'billing', waitMs: 20_000, leaseMs: 3_600_000 };
+  const page = await sluice.readFeed(id, query);
+  const release = (leaseEndsAt: number) =>
+    sluice.releaseFeed(id, {
+      consumer: 'billing',
+      leaseEndsAt,
+      positions: page.deliveries.map(({ position }) => position),
+    });
+  expect(await release(page.leaseEndsAt! + 1)).toEqual({ released: 0 });
+  const waiting = sluice.readFeed(id, query);
+  await untilWaiting(1);
+  expect(await release(page.leaseEndsAt!)).toEqual({ released: page.deliveries.length });
+  expect((await waiting).deliveries.map((each) => each.id)).toEqual(
+    page.deliveries.map((each) => each.id),
+  );
+  await expect(
+    sluice.releaseFeed(id, { consumer: 'unknown', leaseEndsAt: 1, positions: [1] }),
+  ).rejects.toThrow('Consumer');
+});
+
 test('an Aptos stream is read in the same way', async () => {
   const { client, aptos } = world;
   const { id } = await client.streams.create({

@@ -37,6 +37,7 @@ import type {
   FeedAcknowledgement,
   FeedConsumer,
   FeedPage,
+  FeedRelease,
   Inbox,
   InboxPage,
   InboxRequest,
@@ -50,6 +51,7 @@ import type {
   NewNode,
   PublicKey,
   ReadFeedOptions,
+  ReleaseFeed,
   Reorg,
   Replay,
   ReplayProgress,
@@ -179,6 +181,8 @@ export interface SluiceMethods {
     body: AcknowledgeFeed,
     options?: CallOptions
   ) => CallResult<FeedAcknowledgement>;
+  /** Return deliveries of a feed to other readers before their lease ends. */
+  releaseFeed: (id: string, body: ReleaseFeed, options?: CallOptions) => CallResult<FeedRelease>;
   /** List the consumers of a feed by name, with their progress. */
   listFeedConsumers: (id: string, options?: CallOptions) => CallResult<FeedConsumer[]>;
   /** Move a consumer of a feed to another position; creates the consumer. */

@@ -108,6 +108,7 @@ export const SLUICE_ROUTES: Readonly<Record<SluiceRouteName, SluiceRoute>> = {
   clearInbox: { method: 'DELETE', path: '/sluice/inboxes/{name}/requests', reads: 'nothing', repeatable: true },
   readFeed: { method: 'GET', path: '/sluice/streams/{id}/feed', takes: 'query' },
   acknowledgeFeed: { method: 'POST', path: '/sluice/streams/{id}/feed/ack', takes: 'body', repeatable: true },
+  releaseFeed: { method: 'POST', path: '/sluice/streams/{id}/feed/release', takes: 'body', repeatable: true },
   listFeedConsumers: { method: 'GET', path: '/sluice/streams/{id}/feed/consumers', reads: 'list' },
   resetFeedConsumer: { method: 'POST', path: '/sluice/streams/{id}/feed/consumers/{name}/reset', takes: 'body', repeatable: true },
   deleteFeedConsumer: { method: 'DELETE', path: '/sluice/streams/{id}/feed/consumers/{name}', reads: 'nothing', repeatable: true },
@@ -184,6 +185,7 @@ export type SluiceRouteName =
   | 'clearInbox'
   | 'readFeed'
   | 'acknowledgeFeed'
+  | 'releaseFeed'
   | 'listFeedConsumers'
   | 'resetFeedConsumer'
   | 'deleteFeedConsumer'

@@ -1422,6 +1422,11 @@ export interface FeedPage {
   /** When the deliveries are returned again unless they are acknowledged, in Unix milliseconds by the clock of the service; null without deliveries, and in the mode `each`. */
   leaseEndsAt: number | null;
 }
+/** The result of releasing deliveries. */
+export interface FeedRelease {
+  /** How many of the deliveries were leased until then. */
+  released: number;
+}
 /** Where a consumer continues: at the oldest delivery that is kept, after the newest, at the first delivery that was created at a time or later (Unix milliseconds), at the first delivery of a block or a later one of its chain, or after a position. */
 export type FeedStart =
   | ('start' | 'end')
@@ -1804,6 +1809,14 @@ export type RecordKind =
   'tx' | 'log' | 'erc20transfer' | 'erc20approval' | 'nfttransfer' | 'internalTx';
 /** Region from which the hosted service sends webhooks. */
 export type Region = 'us-east-1' | 'us-west-2' | 'eu-central-1' | 'ap-southeast-1';
+/** Deliveries of one response that a reader will not process. */
+export interface ReleaseFeed {
+  consumer: string;
+  /** The `leaseEndsAt` of the response. Deliveries that another reader has leased since are ignored. */
+  leaseEndsAt: number;
+  /** Positions of deliveries. */
+  positions: number[];
+}
 /** A reorg of a chain. */
 export interface Reorg {
   /** Chain ID in hex */

@@ -127,6 +127,24 @@ export function testFeeds(tools: StoreTools): void {
       expect(leaseEndsInMs).toBeLessThanOrEqual(60_000);
     });
 
+    test('released deliveries are returned by the next read, unless another reader has them', async () => {
+      const { id, ids, lease, idsOf, stateOf } = await start(3);
+      const first = await lease('a', { leaseMs: 60_000 });
+      const release = (positions: number[], leaseEndsAt = first.now + 60_000) =>
+        tools.store.releaseFeed(id, 'a', { positions, leaseEndsAt });
+      expect(await release([1, 3], first.now + 60_001)).toBe(0);
+      expect(await release([1, 3, 99])).toBe(2);
+      expect(await release([1, 3])).toBe(0);
+      expect(await stateOf()).toMatchObject({ unread: 2, leased: 1 });
+      expect(await idsOf('a', { leaseMs: 90_000 })).toEqual([ids[0], ids[2]]);
+      // The first reader's lease of these is over.
+      expect(await release([1, 2, 3])).toBe(1);
+      expect(await idsOf('a')).toEqual([ids[1]]);
+      expect(await tools.store.releaseFeed(id, 'unknown', { positions: [1], leaseEndsAt: 0 })).toBe(
+        undefined,
+      );
+    });
+
     test('the position of a consumer is before its first unacknowledged delivery', async () => {
       const { id, ids, idsOf, stateOf } = await start(5);
       await idsOf('a');

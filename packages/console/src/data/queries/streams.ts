@@ -4,6 +4,7 @@ import type { ActivityQuery, ChildQuery, StreamSummary } from '@sluice/kit/sluic
 import { infiniteQueryOptions, queryOptions, type QueryClient } from '@tanstack/react-query';
 import { START_BACKFILL } from '../../families/data.ts';
 import { createBatch } from './batch.ts';
+import { untilForbidden } from './untilForbidden.ts';
 import { loadClient, SUMMARY_REFRESH_MS, sluice, queryKeys } from './service.ts';
 
 /** A stream of any chain family, as the API returns it. */
@@ -68,12 +69,12 @@ export const coverageQuery = (id: string) =>
 /** Interval at which consumers are reloaded, because acknowledgements have no event. */
 const CONSUMERS_REFRESH_MS = 5_000;
 
-/** Reads the consumers of the feed of a stream. */
+/** Reads the consumers of the feed of a stream, until the service forbids it. */
 export const consumersQuery = (id: string) =>
   queryOptions({
     queryKey: queryKeys.consumers(id),
     queryFn: ({ signal }) => sluice.listFeedConsumers(id, { signal }),
-    refetchInterval: CONSUMERS_REFRESH_MS,
+    refetchInterval: untilForbidden(CONSUMERS_REFRESH_MS),
   });
 
 export const activityQuery = (query: ActivityQuery) =>

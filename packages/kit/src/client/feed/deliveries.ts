@@ -5,7 +5,7 @@ import { sleep } from '../request.ts';
 import type { SluiceMethods } from '../sluiceMethods.generated.ts';
 import { createAcknowledgements } from './acknowledgements.ts';
 
-export type FeedCalls = Pick<SluiceMethods, 'readFeed' | 'acknowledgeFeed'>;
+export type FeedCalls = Pick<SluiceMethods, 'readFeed' | 'acknowledgeFeed' | 'releaseFeed'>;
 
 /** A delivery to handle. */
 export interface ReadDelivery extends FeedDelivery {
@@ -15,6 +15,8 @@ export interface ReadDelivery extends FeedDelivery {
 }
 
 interface ReadPage extends FeedPage {
+  /** Those that have not been handed out. */
+  readonly deliveries: FeedDelivery[];
   readonly receivedAt: number;
   /** Until when its deliveries may be handled, by `performance.now()`. */
   readonly usableUntil: number;
@@ -33,7 +35,7 @@ const EMPTY_PAGE_MS = 1_000;
 
 /**
  * Yields deliveries until the signal is aborted or the caller stops. Sends all acknowledgements
- * before it returns.
+ * before it returns, and releases what it has read ahead.
  */
 export async function* readDeliveries(
   calls: FeedCalls,
@@ -59,6 +61,21 @@ export async function* readDeliveries(
     stop,
   );
 
+  /** Pages with deliveries that have not been handed out. */
+  const pages = new Set<ReadPage>();
+  /** Lets other readers have what this one does not hand out. Otherwise, the leases end in time. */
+  const release = async ({ deliveries, leaseEndsAt }: ReadPage): Promise<void> => {
+    const positions = deliveries.map(({ position }) => position);
+    if (leaseEndsAt === null || positions.length === 0) return;
+    await calls
+      .releaseFeed(
+        streamId,
+        { consumer, leaseEndsAt, positions },
+        { timeoutMs: LAST_TIMEOUT_MS, maxRetries: 0 },
+      )
+      .catch(() => {});
+  };
+
   let { after } = query;
   const readPage = async (): Promise<ReadPage> => {
     for (;;) {
@@ -75,7 +92,10 @@ export async function* readDeliveries(
         continue;
       }
       const usableUntil = mode === 'each' ? Infinity : now + USABLE_PART * leaseMs;
-      return { ...page, receivedAt: Date.now(), usableUntil };
+      const { deliveries } = page;
+      const read = { ...page, deliveries: [...deliveries], receivedAt: Date.now(), usableUntil };
+      pages.add(read);
+      return read;
     }
   };
   const startReading = (): Promise<ReadPage> => {
@@ -88,16 +108,17 @@ export async function* readDeliveries(
   try {
     let next = startReading();
     for (;;) {
-      const { deliveries, receivedAt, usableUntil } = await next;
+      const page = await next;
+      const { deliveries, receivedAt, usableUntil } = page;
       acknowledgements.turnPage();
-      const ahead = Math.floor(deliveries.length / 2);
+      const ahead = Math.ceil(deliveries.length / 2);
       let isReading = false;
-      for (const [n, delivery] of deliveries.entries()) {
-        if (signal.aborted || performance.now() >= usableUntil) break;
-        if (n >= ahead && !isReading) {
+      while (deliveries.length > 0 && !signal.aborted && performance.now() < usableUntil) {
+        if (deliveries.length <= ahead && !isReading) {
           next = startReading();
           isReading = true;
         }
+        const delivery = deliveries.shift()!;
         const { position } = delivery;
         if (acknowledgements.has(position)) continue;
         yield {
@@ -106,6 +127,8 @@ export async function* readDeliveries(
           ack: () => acknowledgements.add(position, usableUntil),
         };
       }
+      if (signal.aborted) return;
+      pages.delete(page);
       if (!isReading) next = startReading();
     }
   } catch (error) {
@@ -113,6 +136,6 @@ export async function* readDeliveries(
   } finally {
     given?.removeEventListener('abort', stop);
     stop();
-    await acknowledgements.close();
+    await Promise.all([acknowledgements.close(), ...[...pages].map(release)]);
   }
 }

@@ -66,6 +66,36 @@ describe('a webhook of a feed', () => {
   });
 });
 
+describe('what was read ahead', () => {
+  it('is released when the iteration ends, also on later pages', async () => {
+    const feed = createFeedOf(12);
+    for await (const { ack, position } of feed.client.feed(STREAM, { ...OPTIONS, limit: 4 })) {
+      await ack();
+      // The next page is being read.
+      if (position === 3) await expect.poll(() => feed.reads.length).toBe(2);
+      if (position === 7) await expect.poll(() => feed.reads.length).toBe(3);
+      if (position === 7) break;
+    }
+    expect(feed.acknowledged).toEqual(new Set([1, 2, 3, 4, 5, 6, 7]));
+    const released = feed.releases.flatMap(({ positions }) => positions);
+    expect(released.toSorted((a, b) => a - b)).toEqual([8, 9, 10, 11, 12]);
+    for (const { consumer, leaseEndsAt } of feed.releases) {
+      expect(consumer).toBe('billing');
+      expect(leaseEndsAt).toBeGreaterThan(Date.now());
+    }
+  });
+
+  it('is nothing if each webhook was handed out, and in the mode each', async () => {
+    const feed = createFeedOf(2);
+    for await (const { position } of feed.client.feed(STREAM, OPTIONS)) if (position === 2) break;
+    for await (const { position } of feed.client.feed(STREAM, { mode: 'each', after: 0 })) {
+      expect(position).toBe(1);
+      break;
+    }
+    expect(feed.releases).toEqual([]);
+  });
+});
+
 describe('acknowledgements', () => {
   it('are sent in batches, before the iteration ends', async () => {
     const feed = createFeedOf(1_200);

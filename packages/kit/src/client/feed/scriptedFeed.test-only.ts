@@ -4,7 +4,7 @@
  */
 import { signedHeaders, sampleWebhook } from '../../webhooks/testing.ts';
 import type { AnyWebhook } from '../../families/webhooks.ts';
-import type { FeedPage } from '../../contract/shapes.generated.ts';
+import type { FeedPage, ReleaseFeed } from '../../contract/shapes.generated.ts';
 import { createSluiceClient } from '../sluice.ts';
 
 export const SECRET = 'the streams secret';
@@ -23,6 +23,8 @@ export interface ScriptedFeed {
   /** The queries of all reads, and the positions in each acknowledgement. */
   readonly reads: URLSearchParams[];
   readonly acks: number[][];
+  /** The bodies of all requests to release deliveries. */
+  readonly releases: ReleaseFeed[];
   /** Outcomes of the next reads and acknowledgements. */
   readonly outcomes: { readonly read: Outcome[]; readonly ack: Outcome[] };
   /** Adds a delivery. */
@@ -38,11 +40,12 @@ export function createScriptedFeed(rules: { endsLeases?: boolean } = {}): Script
   const leased = new Set<number>();
   const reads: URLSearchParams[] = [];
   const acks: number[][] = [];
+  const releases: ReleaseFeed[] = [];
   const outcomes: { read: Outcome[]; ack: Outcome[] } = { read: [], ack: [] };
   let wake = (): void => {};
   const changed = (): Promise<void> => new Promise((resolve) => (wake = resolve));
 
-  const toPage = (positions: readonly number[], after: number): FeedPage => ({
+  const toPage = (positions: readonly number[], after: number, isShared: boolean): FeedPage => ({
     deliveries: positions.map((position) => {
       const body = JSON.stringify(webhooks[position - 1]);
       const id = `id-${position}`;
@@ -54,7 +57,7 @@ export function createScriptedFeed(rules: { endsLeases?: boolean } = {}): Script
     }),
     nextPosition: positions.at(-1) ?? after,
     newestPosition: webhooks.length,
-    leaseEndsAt: positions.length === 0 ? null : Date.now() + 60_000,
+    leaseEndsAt: isShared && positions.length > 0 ? Date.now() + 60_000 : null,
   });
 
   const read = async (query: URLSearchParams, signal: AbortSignal): Promise<FeedPage> => {
@@ -67,7 +70,7 @@ export function createScriptedFeed(rules: { endsLeases?: boolean } = {}): Script
         .slice(0, Number(query.get('limit') ?? 100));
       if (positions.length > 0) {
         if (isShared) positions.forEach((each) => leased.add(each));
-        return toPage(positions, after);
+        return toPage(positions, after, isShared);
       }
       if (rules.endsLeases && leased.size > 0) {
         await new Promise((resolve) => setTimeout(resolve));
@@ -95,9 +98,15 @@ export function createScriptedFeed(rules: { endsLeases?: boolean } = {}): Script
   const fetch = async (input: unknown, { body, signal }: RequestInit = {}): Promise<Response> => {
     signal!.throwIfAborted();
     const { pathname, searchParams } = new URL(String(input));
-    if (!pathname.endsWith('/ack')) {
+    if (pathname.endsWith('/feed')) {
       reads.push(searchParams);
       return await respond(outcomes.read.shift(), () => read(searchParams, signal!));
+    }
+    if (pathname.endsWith('/release')) {
+      const released = JSON.parse(body as string) as ReleaseFeed;
+      releases.push(released);
+      for (const position of released.positions) leased.delete(position);
+      return Response.json({ released: released.positions.length });
     }
     const { positions } = JSON.parse(body as string) as { positions: number[] };
     acks.push(positions);
@@ -115,6 +124,7 @@ export function createScriptedFeed(rules: { endsLeases?: boolean } = {}): Script
     acknowledged,
     reads,
     acks,
+    releases,
     outcomes,
     add(webhook = sampleWebhook('erc20-transfer')) {
       webhooks.push(webhook);

@@ -5,6 +5,7 @@ import {
   CONSUMER_NAME,
   acknowledgeFeedSchema,
   readFeedQuerySchema,
+  releaseFeedSchema,
   resetFeedConsumerSchema,
 } from '../requests/feeds.ts';
 import { isConsumerName } from '../rules/feed.ts';
@@ -50,6 +51,14 @@ const feedAcknowledgement = named(
       'How many of the named deliveries are acknowledged now. Those that the feed does not have, or that a replay moved to a new position, are not counted.',
     ),
     position: count.describe('The last position before the first unacknowledged delivery.'),
+  }),
+);
+
+const feedRelease = named(
+  'FeedRelease',
+  'The result of releasing deliveries.',
+  z.strictObject({
+    released: count.describe('How many of the deliveries were leased until then.'),
   }),
 );
 
@@ -99,6 +108,17 @@ export const feedsCalls = tagged('Sluice', {
     summary: 'Acknowledge deliveries of a feed',
     body: acknowledgeFeedSchema,
     response: feedAcknowledgement,
+    errors: [400, 404, 422],
+  },
+  releaseFeed: {
+    method: 'POST',
+    path: '/sluice/streams/{id}/feed/release',
+    scope: 'feed:read',
+    repeatable: true,
+    params: { id: idOf('stream') },
+    summary: 'Return deliveries of a feed to other readers before their lease ends',
+    body: releaseFeedSchema,
+    response: feedRelease,
     errors: [400, 404, 422],
   },
   listFeedConsumers: {

@@ -13,6 +13,7 @@ import type {
   AcknowledgeFeed,
   FeedStart,
   ReadFeedOptions,
+  ReleaseFeed,
   ResetFeedConsumer,
 } from '../shapes.generated.ts';
 import { WHOLE_NUMBER, anyChain, queryCount, wholeNumber, wholeNumberText } from './fields.ts';
@@ -98,6 +99,22 @@ export const acknowledgeFeedSchema: z.ZodType<AcknowledgeFeed> = namedRequest(
         [ids, positions, upTo].filter((each) => each !== undefined).length === 1,
       { error: 'should have exactly one of ids, positions and upTo' },
     ),
+);
+
+export const releaseFeedSchema: z.ZodType<ReleaseFeed> = namedRequest(
+  'ReleaseFeed',
+  'Deliveries of one response that a reader will not process.',
+  z.strictObject({
+    consumer,
+    leaseEndsAt: wholeNumber.describe(
+      'The `leaseEndsAt` of the response. Deliveries that another reader has leased since are ignored.',
+    ),
+    positions: z
+      .array(wholeNumber)
+      .min(1, acknowledged)
+      .max(MAX_FEED_LIMIT, acknowledged)
+      .describe('Positions of deliveries.'),
+  }),
 );
 
 const feedStart: z.ZodType<FeedStart> = requestShape(

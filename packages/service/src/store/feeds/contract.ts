@@ -8,6 +8,7 @@ import type {
   DeliveryPhase,
   FeedConsumer,
   FeedStart,
+  ReleaseFeed,
   WebhookOrigin,
 } from '@sluice/kit/contract';
 
@@ -126,6 +127,16 @@ export interface FeedWrites {
     consumer: string,
     acknowledged: FeedAcknowledged,
   ): Promise<{ acknowledged: number; position: number } | undefined>;
+  /**
+   * Ends the lease of deliveries, so that the next read may return them. Ignores those whose lease
+   * ends at another time, because another reader may have them. Returns how many were released;
+   * undefined if there is no such consumer.
+   */
+  releaseFeed(
+    streamId: string,
+    consumer: string,
+    released: Omit<ReleaseFeed, 'consumer'>,
+  ): Promise<number | undefined>;
   /**
    * Moves a consumer elsewhere, without acknowledgements and leases. Creates the consumer; returns
    * undefined if the feed would have too many.

@@ -19,6 +19,8 @@ import {
   endLeases,
   freeIn,
   lastAllowed,
+  leasedIn,
+  release,
   sizeOf,
   startAfter,
   toProgress,
@@ -126,6 +128,21 @@ export function createFeedWrites({ db, engine, transact }: Ledger): FeedWrites {
           acknowledged: sizeOf(ranges),
           position: progress.position,
         };
+      }),
+
+    releaseFeed: (streamId, consumer, { positions, leaseEndsAt }) =>
+      transact(async (trx, effects) => {
+        const row = await selectConsumer(trx, streamId, consumer)
+          .modifyEnd(engine.lockRows('update'))
+          .executeTakeFirst();
+        if (row === undefined) return undefined;
+        const before = toProgress(row);
+        const progress = release(before, leaseEndsAt, toRanges(positions));
+        const released = sizeOf(leasedIn(before)) - sizeOf(leasedIn(progress));
+        if (released === 0) return 0;
+        await saveProgress(trx, row, progress, {});
+        effects.signal('consumers');
+        return released;
       }),
 
     resetFeedConsumer: (streamId, consumer, start) =>

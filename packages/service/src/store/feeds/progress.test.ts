@@ -8,6 +8,7 @@ import {
   endLeases,
   freeIn,
   leasedIn,
+  release,
   sizeOf,
   startAfter,
 } from './progress.ts';
@@ -21,7 +22,16 @@ const positions = fc.uniqueArray(fc.integer({ min: 1, max: HEAD }), { minLength:
 const steps = fc.array(
   fc.oneof(
     fc.record({ kind: fc.constant('acknowledge' as const), positions }),
-    fc.record({ kind: fc.constant('lease' as const), limit: fc.integer({ min: 1, max: 9 }) }),
+    fc.record({
+      kind: fc.constant('lease' as const),
+      until: fc.integer({ min: 1, max: 3 }),
+      limit: fc.integer({ min: 1, max: 9 }),
+    }),
+    fc.record({
+      kind: fc.constant('release' as const),
+      until: fc.integer({ min: 1, max: 3 }),
+      positions,
+    }),
     fc.record({ kind: fc.constant('end leases' as const) }),
   ),
 );
@@ -30,7 +40,7 @@ test('property: each position is acknowledged, leased or free, and leased to one
   fc.assert(
     fc.property(steps, (all) => {
       const acked = new Set<number>();
-      const leased = new Set<number>();
+      const leased = new Map<number, number>();
       let progress: Progress = startAfter(0);
       for (const step of all) {
         if (step.kind === 'acknowledge') {
@@ -42,9 +52,14 @@ test('property: each position is acknowledged, leased or free, and leased to one
         } else if (step.kind === 'lease') {
           const taken = expand(freeIn(progress, HEAD)).slice(0, step.limit);
           expect(taken.filter((each) => acked.has(each) || leased.has(each))).toEqual([]);
-          const lease = { until: 10, ranges: toRanges(taken) };
+          const lease = { until: step.until, ranges: toRanges(taken) };
           progress = { ...progress, leases: [...progress.leases, lease] };
-          for (const each of taken) leased.add(each);
+          for (const each of taken) leased.set(each, step.until);
+        } else if (step.kind === 'release') {
+          progress = release(progress, step.until, toRanges(step.positions));
+          for (const each of step.positions) {
+            if (leased.get(each) === step.until) leased.delete(each);
+          }
         } else {
           progress = endLeases(progress, 10);
           leased.clear();

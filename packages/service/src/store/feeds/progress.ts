@@ -77,11 +77,27 @@ export function acknowledge(
   return {
     position: reached,
     acked: later,
-    leases: leases
-      .map(({ until, ranges }) => ({
-        until,
-        ranges: ranges.flatMap((range) => gapsIn(range, all)),
-      }))
-      .filter(({ ranges }) => ranges.length > 0),
+    leases: withoutPositions(leases, all),
   };
 }
+
+/** Ends the lease of some of the positions that were returned together, until `until`. */
+export const release = (
+  progress: Progress,
+  until: number,
+  positions: readonly Range[],
+): Progress => {
+  const [theirs, others] = [
+    progress.leases.filter((lease) => lease.until === until),
+    progress.leases.filter((lease) => lease.until !== until),
+  ];
+  return { ...progress, leases: [...others, ...withoutPositions(theirs, positions)] };
+};
+
+const withoutPositions = (leases: readonly Lease[], positions: readonly Range[]): Lease[] =>
+  leases
+    .map(({ until, ranges }) => ({
+      until,
+      ranges: ranges.flatMap((range) => gapsIn(range, positions)),
+    }))
+    .filter(({ ranges }) => ranges.length > 0);

@@ -121,11 +121,18 @@ export function createFeedHandlers({
         waitMs,
         ended: auth.watch(context, context.req.raw.signal),
       });
+      const leaseEndsAt = isShared && found.placed.length > 0 ? found.now + leaseMs : null;
+      const deliveries = await open(stream, found);
+      // Without a reader, they are for the next one at once.
+      if (leaseEndsAt !== null && context.req.raw.signal.aborted) {
+        const positions = found.placed.map(({ position }) => position);
+        await store.releaseFeed(id, consumer!, { leaseEndsAt, positions });
+      }
       return {
-        deliveries: await open(stream, found),
+        deliveries,
         nextPosition: found.placed.at(-1)?.position ?? found.position,
         newestPosition: found.head,
-        leaseEndsAt: isShared && found.placed.length > 0 ? found.now + leaseMs : null,
+        leaseEndsAt,
       };
     },
 
@@ -134,6 +141,13 @@ export function createFeedHandlers({
       const done = await store.acknowledgeFeed(id, consumer, acknowledged);
       if (done === undefined) throw notFound('Consumer');
       return done;
+    },
+
+    async releaseFeed({ params: { id }, body: { consumer, ...released } }) {
+      await findStream(id);
+      const count = await store.releaseFeed(id, consumer, released);
+      if (count === undefined) throw notFound('Consumer');
+      return { released: count };
     },
 
     async listFeedConsumers({ params: { id } }) {
