@@ -6,7 +6,6 @@
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Pool } from 'undici';
-import type { Store } from '../../packages/service/src/store/store.ts';
 import type { Figures } from '../figures.ts';
 import {
   type EngineName,
@@ -17,14 +16,12 @@ import {
 } from './ledgers.ts';
 import { deliverFrom, openPgBoss, openSkipLocked } from './queues.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
-import { BODY_BYTES, type Chain, createChain, startEngine } from './workload.ts';
+import { BODY_BYTES, CLAIM_BATCH, STREAMS, claimOnly, enqueue, startEngine } from './workload.ts';
 
 /** Number of deliveries, large enough that optimized code processes most of them. */
 const DELIVERIES = 100_000;
 const WARM_UP = DELIVERIES / 10;
-const STREAMS = 100;
 const RAW_CONNECTIONS = 64;
-const CLAIM_BATCH = 256;
 
 export async function measureThroughput(engine: EngineName): Promise<Figures> {
   const receiver = await startReceiver();
@@ -135,29 +132,6 @@ async function postRaw(url: string, body: string, count: number): Promise<number
 }
 
 /**
- * Commits blocks in which every stream matches, on several chains at the same time. Returns the
- * deliveries created per second.
- */
-async function enqueue(
-  store: Store,
-  webhookUrl: string,
-  count: number,
-  chains = 1,
-): Promise<number> {
-  const created: Chain[] = [];
-  while (created.length < chains) {
-    created.push(await createChain(store, webhookUrl, { streams: STREAMS }));
-  }
-  const started = performance.now();
-  await Promise.all(
-    created.map(async (chain) => {
-      for (let left = count / chains; left > 0; left -= STREAMS) await chain.commit(STREAMS);
-    }),
-  );
-  return (count * 1000) / (performance.now() - started);
-}
-
-/**
  * Delivers until the ledger has recorded `count` deliveries as succeeded. Returns the rate, the
  * delay of the event loop, and the processor time per delivery.
  */
@@ -194,43 +168,4 @@ async function drain({ store, readUse }: Ledger, receiver: Receiver, count: numb
     receiverCpuUs: receiverUs / count,
     ledgerCpuUs: (serverUs + sum('process') - sum('thread') - receiverUs) / count,
   };
-}
-
-/**
- * Claims deliveries and records outcomes in two loops, because on PostgreSQL one loop can claim
- * while the other records. Returns the number of deliveries per second.
- */
-async function claimOnly(store: Store, count: number): Promise<number> {
-  let left = count;
-  const started = performance.now();
-  const work = async (): Promise<void> => {
-    while (left > 0) {
-      const claimed = await store.claimDeliveries({
-        limit: CLAIM_BATCH,
-        maxBytes: 1e9,
-        perStream: 64,
-        taken: {},
-        leaseMs: 40_000,
-      });
-      left -= claimed.length;
-      await store.completeDeliveries(
-        claimed.map(({ id, leaseToken, webhookUrl }) => ({
-          id,
-          leaseToken,
-          webhookUrl,
-          startedAt: 0,
-          durationMs: 1,
-          status: 204,
-          error: null,
-          responseBody: '',
-          transport: null,
-          result: 'succeeded',
-          retryInMs: 0,
-          isFastRetry: false,
-        })),
-      );
-    }
-  };
-  await Promise.all([work(), work()]);
-  return (count * 1000) / (performance.now() - started);
 }

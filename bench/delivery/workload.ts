@@ -27,6 +27,9 @@ import type { Store } from '../../packages/service/src/store/store.ts';
 import type { DeliverySummary } from '@sluice/kit/contract';
 
 export const BODY_BYTES = 2_000;
+/** Number of streams whose webhooks are committed together. */
+export const STREAMS = 100;
+export const CLAIM_BATCH = 256;
 export const STREAM_SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
 
 const SIGNING = { secret: () => 'bench-secret', region: () => 'us-east-1' };
@@ -182,4 +185,66 @@ export async function startEngine(
   });
   await engine.start();
   return { stop: () => engine.stop(10_000) };
+}
+
+/**
+ * Commits blocks in which every stream matches, on several chains at the same time. Returns the
+ * deliveries created per second.
+ */
+export async function enqueue(
+  store: Store,
+  webhookUrl: string,
+  count: number,
+  chains = 1,
+): Promise<number> {
+  const created: Chain[] = [];
+  while (created.length < chains) {
+    created.push(await createChain(store, webhookUrl, { streams: STREAMS }));
+  }
+  const started = performance.now();
+  await Promise.all(
+    created.map(async (chain) => {
+      for (let left = count / chains; left > 0; left -= STREAMS) await chain.commit(STREAMS);
+    }),
+  );
+  return (count * 1000) / (performance.now() - started);
+}
+
+/**
+ * Claims deliveries and records outcomes in two loops, because on PostgreSQL one loop can claim
+ * while the other records. Returns the number of deliveries per second.
+ */
+export async function claimOnly(store: Store, count: number): Promise<number> {
+  let left = count;
+  const started = performance.now();
+  const work = async (): Promise<void> => {
+    while (left > 0) {
+      const claimed = await store.claimDeliveries({
+        limit: CLAIM_BATCH,
+        maxBytes: 1e9,
+        perStream: 64,
+        taken: {},
+        leaseMs: 40_000,
+      });
+      left -= claimed.length;
+      await store.completeDeliveries(
+        claimed.map(({ id, leaseToken, webhookUrl }) => ({
+          id,
+          leaseToken,
+          webhookUrl,
+          startedAt: 0,
+          durationMs: 1,
+          status: 204,
+          error: null,
+          responseBody: '',
+          transport: null,
+          result: 'succeeded',
+          retryInMs: 0,
+          isFastRetry: false,
+        })),
+      );
+    }
+  };
+  await Promise.all([work(), work()]);
+  return (count * 1000) / (performance.now() - started);
 }

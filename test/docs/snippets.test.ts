@@ -21,11 +21,13 @@ import { createFakeSender, sampleWebhook } from '@sluice/kit/testing';
 import {
   type Activity,
   type Anvil,
+  type Nats,
   type Postgres,
   type WebhookSink,
   deployContracts,
   startActivity,
   startAnvil,
+  startNats,
   startPostgres,
   startWebhookSink,
   until,
@@ -57,6 +59,7 @@ let anvil: Anvil;
 let activity: Activity;
 let service: Served;
 let sink: WebhookSink;
+let nats: Nats;
 let postgres: Postgres;
 let children: ChildProcess[] = [];
 
@@ -75,6 +78,7 @@ beforeAll(async () => {
     }),
   );
   sink = await startWebhookSink();
+  nats = await startNats();
   postgres = await startPostgres();
   anvil = await startAnvil();
   service = await serve([
@@ -99,6 +103,7 @@ afterAll(async () => {
   await service?.stop();
   await anvil?.stop();
   await sink?.close();
+  await nats?.stop();
   await postgres?.stop();
   for (const path of [data, folder]) rmSync(path, { recursive: true, force: true });
 });
@@ -118,6 +123,7 @@ function run(file: string): Run {
       DATABASE_URL: postgres.url,
       SLUICE_API_KEY: API_KEY,
       SLUICE_SECRET: SECRET,
+      NATS_URL: nats.url,
       NO_COLOR: '1',
       FORCE_COLOR: undefined,
     },

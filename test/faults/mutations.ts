@@ -304,4 +304,17 @@ export const MUTATIONS: readonly Mutation[] = [
     suite: 'payloads',
     tests: 'on sqlite.*fault 25:',
   },
+  {
+    fault: 26,
+    what: 'a message without a confirmation counts as delivered',
+    file: `${SERVICE}/deliver/destinations/nats/nats.ts`,
+    edits: [
+      [
+        'return failed(await explainPublishing(error, broker, subject));',
+        "return { error: null, responseBody: '' };",
+      ],
+    ],
+    suite: 'queues',
+    tests: 'fault 26:',
+  },
 ];

@@ -57,9 +57,9 @@ export function parseQueueUrl(text: string): QueueUrl {
     throw new Error('should have no parameter after the subject except ?stream=NAME');
   }
   return {
-    ...scheme!,
+    ...scheme,
     hosts,
-    port: url.port === '' ? scheme!.port : Number(url.port),
+    port: url.port === '' ? scheme.port : Number(url.port),
     subject: parseSubject(url.pathname.slice(1)),
     stream: url.searchParams.get('stream') || undefined,
   };

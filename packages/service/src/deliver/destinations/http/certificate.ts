@@ -34,6 +34,8 @@ const toLine = (name: string | undefined): string =>
 /** Explanations for TLS alerts about the client certificate, by the end of Node's error code. */
 const ALERTS: Readonly<Record<string, string>> = {
   CERTIFICATE_REQUIRED: `the receiver requires a client certificate: start the service with ${flagOf('clientCert')} and ${flagOf('clientKey')}`,
+  // Servers in Go send this without a client certificate, too.
+  BAD_CERTIFICATE: `the receiver rejects the client certificate, or requires one: start the service with ${flagOf('clientCert')} and ${flagOf('clientKey')}`,
   UNKNOWN_CA: 'the receiver does not trust the issuer of the client certificate',
   CERTIFICATE_EXPIRED: `the receiver reports that the client certificate has expired: replace the files of ${flagOf('clientCert')} and ${flagOf('clientKey')}`,
 };

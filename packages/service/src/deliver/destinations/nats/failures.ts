@@ -2,6 +2,7 @@
 import type { JetStreamApiError } from '@nats-io/jetstream';
 import { describeError } from '../../../base/log.ts';
 import { findCertificateFault } from '../../../base/certificateErrors.ts';
+import { explainAlert } from '../http/certificate.ts';
 import type { Broker } from './brokers.ts';
 import type { Target } from './target.ts';
 
@@ -16,8 +17,18 @@ const API_ERRORS: Readonly<Record<number, string>> = {
   10_077: 'the JetStream stream is full: consume messages, or raise its limits (nats stream edit)',
 };
 
+/** Messages of the client that do not name the cause. */
+const CONNECTION_ERRORS: Readonly<Record<string, string>> = {
+  "server does not support 'tls'":
+    'the broker does not offer TLS: start the webhook URL with nats:',
+  'error connecting - node provided an undefined error':
+    'the connection was closed before the broker accepted it: check that a NATS server listens at the host and port',
+};
+
 /** Returns why a connection could not be opened. */
 export function explainConnecting(error: unknown, { isTls }: Pick<Target, 'isTls'>): string {
+  const alert = explainAlert(error as Error);
+  if (alert !== undefined) return alert;
   const { name, message } = error as Error;
   switch (name) {
     case 'AuthorizationError':
@@ -25,12 +36,9 @@ export function explainConnecting(error: unknown, { isTls }: Pick<Target, 'isTls
     case 'TimeoutError':
       return 'the broker did not accept the connection in time';
     case 'ConnectionError':
-      if (message === "server does not support 'tls'") {
-        return 'the broker does not offer TLS: start the webhook URL with nats:';
-      }
-      return describeError(error);
+      return CONNECTION_ERRORS[message] ?? describeError(error);
     default:
-      return !isTls && findCertificateFault(error as Error) !== undefined
+      return !isTls && findCertificateFault(error) !== undefined
         ? 'the broker uses TLS: start the webhook URL with tls:'
         : describeError(error);
   }

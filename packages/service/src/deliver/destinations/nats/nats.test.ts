@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +9,7 @@ import { unwrap } from '@sluice/kit';
 import { TEST_WEBHOOK } from '@sluice/kit/contract';
 import { DiscardPolicy, type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { type Nats, createCertificate, startNats, until } from '@sluice/testkit';
+import { type Nats, createCertificate, startNats, startWebhookSink, until } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createSender } from '../../send/send.ts';
 import { ALL_NETWORKS, createAddressGuard } from '../http/guard.ts';
@@ -116,6 +118,28 @@ test('the broker drops a second message with the same ID', async () => {
   expect(await count()).toBe(2);
 });
 
+test('the position 0 does not confirm a message', async () => {
+  const broker = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.write('INFO {"headers":true,"max_payload":1048576,"version":"2.9.10","proto":1}\r\n');
+    socket.on('data', (data) => {
+      const text = data.toString();
+      if (text.includes('PING')) socket.write('PONG\r\n');
+      const [, reply = ''] = /HPUB \S+ (\S+)/.exec(text) ?? [];
+      const sid = /SUB \S+ (\d+)/.exec(text)?.[1] ?? '1';
+      const ack = '{"stream":"HOOKS","seq":0,"duplicate":true}';
+      if (reply !== '') socket.write(`MSG ${reply} ${sid} ${ack.length}\r\n${ack}\r\n`);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(broker, 'listening');
+  onTestFinished(() => void broker.close());
+  const { port } = broker.address() as AddressInfo;
+  const { send } = open();
+  const { error, responseBody } = await send(`nats://127.0.0.1:${port}/hooks.a`);
+  expect(error).toMatch(/an earlier copy of the message, which is not replicated yet/);
+  expect(responseBody).toBe('');
+});
+
 test('messages share one connection, many at a time', async () => {
   const { send } = open();
   const connections = () => nats.servers[0]!.network!.connections;
@@ -173,6 +197,18 @@ test('a broker that is down fails attempts at once, and later ones succeed witho
   expect(refused.durationMs).toBeLessThan(2_000);
   await own.servers[0]!.start();
   expect((await send(url)).error).toBeNull();
+});
+
+test('a server that is not a broker, or closes connections, is named as the cause', async () => {
+  const { send } = open();
+  const [server] = nats.servers;
+  server!.network!.cut();
+  onTestFinished(server!.network!.heal);
+  expect((await send(urlOf('hooks.a'))).error).toMatch(/ECONNRESET|closed before the broker/);
+  const sink = await startWebhookSink();
+  onTestFinished(sink.close);
+  const other = await send(`${sink.url.replace('http:', 'nats:')}/hooks.a`, { timeoutMs: 4_000 });
+  expect(other.error).toMatch(/^the broker did not accept the connection in time/);
 });
 
 test('a broker that is silent fails attempts in time, and its connection is given up', async () => {
@@ -247,19 +283,24 @@ test('URLs with TLS need a certificate for the host, and a broker with TLS needs
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const year = 365 * 86_400_000;
   const certificates: string[] = [];
-  const startSecured = async (name: string): Promise<string> => {
-    const { key, cert } = createCertificate({
+  const certify = (name: string) => {
+    const certified = createCertificate({
       commonName: name,
       names: [name],
       validFrom: new Date(Date.now() - year),
       expiresAt: new Date(Date.now() + year),
     });
+    const { key, cert } = certified;
     certificates.push(cert);
-    const [keyFile, certFile] = [join(folder, `${name}.key`), join(folder, `${name}.crt`)];
-    writeFileSync(keyFile, key);
-    writeFileSync(certFile, cert);
+    const files = { key: join(folder, `${name}.key`), cert: join(folder, `${name}.crt`) };
+    writeFileSync(files.key, key);
+    writeFileSync(files.cert, cert);
+    return { certified, files };
+  };
+  const startSecured = async (name: string, more = ''): Promise<string> => {
+    const { files } = certify(name);
     const own = await startNats({
-      config: `tls { key_file: "${keyFile}", cert_file: "${certFile}" }`,
+      config: `tls { key_file: "${files.key}", cert_file: "${files.cert}", ${more} }`,
     });
     onTestFinished(own.stop);
     return new URL(own.url).port;
@@ -278,6 +319,17 @@ test('URLs with TLS need a certificate for the host, and a broker with TLS needs
   expect(await errorOf(`nats://localhost:${otherPort}`)).toMatch(/uses TLS: .*with tls:/);
   const plainPort = new URL(nats.url).port;
   expect(await errorOf(`tls://localhost:${plainPort}`)).toMatch(/offer TLS: .*with nats:/);
+
+  const client = certify('client.test');
+  const verify = `verify: true, ca_file: "${client.files.cert}"`;
+  const strictUrl = `tls://localhost:${await startSecured('localhost', verify)}/hooks.a`;
+  setDefaultCACertificates([...rootCertificates, ...certificates]);
+  expect((await send(strictUrl)).error).toMatch(
+    /rejects the client certificate, or requires one: .*--client-cert/,
+  );
+  const { certified: presented } = client;
+  const certified = open({ clientCertificate: { read: () => presented as never } });
+  expect((await certified.send(strictUrl)).error).toMatch(/no JetStream stream has the subject/);
 });
 
 test('only allowed addresses and ports are reached', async () => {

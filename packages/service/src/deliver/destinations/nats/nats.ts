@@ -84,7 +84,7 @@ export function createNats({
           localFailure: cause && { cause, isSent: progress.isSent },
         };
       }
-      if (progress.isOver()) return failed('given up');
+      if (progress.isOver()) return toLate(limitMs, progress, true);
       progress.isSent = true;
       try {
         const signed = sign(Date.now());
@@ -95,6 +95,7 @@ export function createNats({
           ...(target.stream !== undefined && { expect: { streamName: target.stream } }),
         });
         const { stream, seq, duplicate } = confirmed;
+        if (seq === 0) return failed(IN_FLIGHT);
         return { error: null, responseBody: JSON.stringify({ stream, seq, duplicate }) };
       } catch (error) {
         if (isLost(error) && tries < MAX_TRIES && !progress.isOver()) continue;
@@ -140,10 +141,28 @@ export function createNats({
   };
 }
 
+/**
+ * NATS up to 2.10 confirms a repeat with the position 0 while the first message is not replicated
+ * yet. It may never be, for example because its leader fails.
+ */
+const IN_FLIGHT =
+  'the broker has an earlier copy of the message, which is not replicated yet: the message is published again later';
+
 /** Time after the attempt until the client forgets a message without confirmation. */
 const LEFT_MS = 5_000;
 
 const failed = (error: string): Published => ({ error, responseBody: '' });
+
+/** Returns the result of an attempt that took too long. */
+function toLate(limitMs: number, { isSent }: Progress, isStalled: boolean): Published {
+  const missing = isSent ? 'confirmation of the message' : 'connection to the broker';
+  const error = `no ${missing} within ${limitMs / 1000} s`;
+  if (!isStalled) return failed(error);
+  return {
+    ...failed(`${error}, during which this process was suspended`),
+    localFailure: { cause: 'STALLED', isSent },
+  };
+}
 
 /** Returns the result of an attempt, or why there is none within the time. */
 async function within(
@@ -151,22 +170,10 @@ async function within(
   progress: Progress,
   published: Promise<Published>,
 ): Promise<Published> {
-  let endDeadline = (): void => {};
-  const late = new Promise<Published>((resolve) => {
-    endDeadline = startDeadline(limitMs, (stalled) => {
-      const { isSent } = progress;
-      const missing = isSent ? 'confirmation of the message' : 'connection to the broker';
-      const error = `no ${missing} within ${limitMs / 1000} s`;
-      resolve(
-        stalled
-          ? {
-              ...failed(`${error}, during which this process was suspended`),
-              localFailure: { cause: 'STALLED', isSent },
-            }
-          : failed(error),
-      );
-    });
-  });
+  const { promise: late, resolve } = Promise.withResolvers<Published>();
+  const endDeadline = startDeadline(limitMs, (isStalled) =>
+    resolve(toLate(limitMs, progress, isStalled)),
+  );
   try {
     return await Promise.race([published, late]);
   } finally {
