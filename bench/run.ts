@@ -51,6 +51,7 @@ const benchmarks: Record<string, () => Promise<Figures>> = {
   nats: async () => (await nats())('sqlite'),
   'nats-postgres': async () => (await nats())('postgres'),
   proof: async () => (await import('./proof.ts')).default(),
+  tables: async () => (await import('./delivery/tables.ts')).measureTables(),
   takeover: async () => (await import('./takeover.ts')).measureTakeover(parts),
 };
 

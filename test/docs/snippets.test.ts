@@ -22,11 +22,13 @@ import {
   type Activity,
   type Anvil,
   type Nats,
+  type Postgres,
   type WebhookSink,
   deployContracts,
   startActivity,
   startAnvil,
   startNats,
+  startPostgres,
   startWebhookSink,
   until,
 } from '@sluice/testkit';
@@ -58,6 +60,7 @@ let activity: Activity;
 let service: Served;
 let sink: WebhookSink;
 let nats: Nats;
+let postgres: Postgres;
 let children: ChildProcess[] = [];
 
 beforeAll(async () => {
@@ -76,6 +79,7 @@ beforeAll(async () => {
   );
   sink = await startWebhookSink();
   nats = await startNats();
+  postgres = await startPostgres();
   anvil = await startAnvil();
   service = await serve([
     '--data',
@@ -100,6 +104,7 @@ afterAll(async () => {
   await anvil?.stop();
   await sink?.close();
   await nats?.stop();
+  await postgres?.stop();
   for (const path of [data, folder]) rmSync(path, { recursive: true, force: true });
 });
 
@@ -115,6 +120,7 @@ function run(file: string): Run {
     env: {
       ...process.env,
       SLUICE_URL: service.url,
+      DATABASE_URL: postgres.url,
       SLUICE_API_KEY: API_KEY,
       SLUICE_SECRET: SECRET,
       NATS_URL: nats.url,

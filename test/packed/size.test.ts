@@ -28,6 +28,7 @@ test.each([
   ['`createHandler`', kit('createHandler')],
   ['`createHandlerWithPublicKey`', kit('createHandlerWithPublicKey')],
   ['`verifyLogProof`', kit('verifyLogProof')],
+  ['`createTables`', kit('createTables', '/postgres')],
   ['`toRecords`, `toRemovedIds`', kit('toRecords, toRemovedIds', '/records')],
   ['`createSluiceClient`', kit('createSluiceClient', '/sluice')],
 ])('%s is within its documented size', async (name, code) => {

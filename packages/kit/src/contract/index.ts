@@ -26,6 +26,7 @@ export * from './rules/retryAfter.ts';
 export * from './rules/feed.ts';
 export * from './rules/inbox.ts';
 export * from './rules/queue.ts';
+export * from './rules/tables.ts';
 export * from './rules/text.ts';
 export * from './rules/shell.ts';
 export * from './rules/csv.ts';

@@ -507,6 +507,18 @@ describe('reads', () => {
   });
 });
 
+it('gives native balances a row for each account and block', () => {
+  const nativeBalances = [FROM, OTHER_HASH.slice(0, 42)].map((address) => ({
+    address,
+    balance: '7',
+  }));
+  const rows = toRecords(webhookOf({ nativeBalances })).nativeBalances;
+  expect(rows).toMatchObject([{ account: FROM, balance: '7', confirmed: true }, {}]);
+  const { block } = webhookOf({});
+  const later = webhookOf({ nativeBalances, block: { ...block, hash: '0x01' } });
+  expect(distinct([...rows, ...toRecords(later).nativeBalances].map(({ id }) => id))).toBe(4);
+});
+
 describe('calls', () => {
   it('become rows with an id for each place in the tree of calls', () => {
     const webhook = sampleWebhook('failed-call');
@@ -562,7 +574,8 @@ describe('a removal webhook', () => {
         of,
         [...new Set((all as { id: string }[]).map(({ id }) => id))],
       ]);
-      expect({ calls: [], reads: [], ...Object.fromEntries(written) }).toEqual(removed);
+      const added = { calls: [], reads: [], nativeBalances: [] };
+      expect({ ...added, ...Object.fromEntries(written) }).toEqual(removed);
       expect(Object.values(removed).flat().length).toBeGreaterThan(0);
     },
   );

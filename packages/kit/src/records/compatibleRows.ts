@@ -16,7 +16,8 @@ import type {
  * The rows of one webhook for a database that the hosted SDK has filled. Their types differ from
  * {@link Records} in four ways: `triggers` is omitted if empty, `logIndex` is a string in the four
  * token kinds, internal transactions have no `internalTransactionIndex`, and NFT transfers have no
- * `toTokenId`. There are no calls, which hosted streams lack.
+ * `toTokenId`. There are no calls, which hosted streams lack, and no
+ * native balances, which the SDK leaves out.
  */
 export interface CompatibleRecords<Log = CompatibleLogRow> extends Pick<
   Records,

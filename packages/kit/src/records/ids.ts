@@ -15,7 +15,8 @@ export type RowKind =
   | 'erc20Transfer'
   | 'erc20Approval'
   | 'nftTransfer'
-  | 'nftApproval';
+  | 'nftApproval'
+  | 'nativeBalance';
 
 /** The properties that identify a record. */
 export interface RecordKey {

@@ -200,6 +200,13 @@ export interface NftApprovalRow extends NftRow {
   tokenId: string | null;
 }
 
+/** The native balance of an account after a block. */
+export interface NativeBalanceRow extends RowBase {
+  account: string;
+  /** Amount in wei, as a decimal string. */
+  balance: string;
+}
+
 /** The rows of one webhook by kind, in the order of the webhook. */
 export interface Records<Log = LogRow> {
   /** Collection name, derived from the tag of the stream: `MyToken` for `my-token`. */
@@ -217,6 +224,8 @@ export interface Records<Log = LogRow> {
   erc20Approvals: Erc20ApprovalRow[];
   nftTransfers: NftTransferRow[];
   nftApprovals: NftApprovalRow[];
+  /** Native balances of a stream that requests them. */
+  nativeBalances: NativeBalanceRow[];
 }
 
 /**

@@ -3,9 +3,10 @@ import { eventTopic } from '../contract/rules/events.ts';
 import { canonicalType } from '../contract/rules/signatures.ts';
 import { toAddress } from '../families/evm/address.ts';
 import { checksumAddress } from '../families/evm/checksum.ts';
-import type { AbiItem, AbiParameter, WebhookLog } from '../contract/shapes.generated.ts';
+import type { AbiItem, WebhookLog } from '../contract/shapes.generated.ts';
 import { SluiceError } from '../errors.ts';
 import { readEvents } from '../contract/rules/abi/readAbi.ts';
+import type { EventItem } from '../contract/rules/abi/readAbi.ts';
 import {
   attemptRead,
   compileType,
@@ -165,20 +166,27 @@ export const hasItems = (
 
 /**
  * Decodes logs like {@link decodeLogs}, but returns all logs as undecoded if the ABI is missing.
+ *
+ * @param events receives the event of each decoded log
  */
 export function decodeKnown(
   logs: readonly WebhookLog[],
   abi: Abi | readonly AbiItem[] | null | undefined,
   { addresses = 'lower', text = 'exact', strict = false }: DecodeOptions = {},
+  events: EventItem[] = [],
 ): DecodedLogs {
-  const events = compiledEvents(hasItems(abi) ? abi : NO_ABI, addresses);
+  const compiled = compiledEvents(hasItems(abi) ? abi : NO_ABI, addresses);
   const options = { text, strict };
   const decoded: DecodedLog[] = [];
   const undecoded: UndecodedLog[] = [];
   for (const log of logs) {
-    const result = decodeLog(log, events, options);
-    if (typeof result === 'string') undecoded.push({ log, reason: result });
-    else decoded.push(result);
+    const result = decodeLog(log, compiled, options);
+    if (typeof result === 'string') {
+      undecoded.push({ log, reason: result });
+    } else {
+      decoded.push(toDecoded(result, log));
+      events.push(result.event.item);
+    }
   }
   return { decoded, undecoded };
 }
@@ -200,8 +208,7 @@ interface Field {
 
 interface CompiledEvent {
   readonly addresses: AddressFormat;
-  readonly name: string;
-  readonly inputs: readonly AbiParameter[];
+  readonly item: EventItem;
   readonly indexedCount: number;
   /**
    * Fields of the event; undefined before its first log, null if a parameter type cannot be
@@ -248,14 +255,10 @@ function compileEvents(abi: readonly unknown[], addresses: AddressFormat): Compi
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-const compileEvent = (
-  { name, inputs = [] }: AbiItem & { name: string },
-  addresses: AddressFormat,
-): CompiledEvent => ({
+const compileEvent = (item: EventItem, addresses: AddressFormat): CompiledEvent => ({
   addresses,
-  name,
-  inputs,
-  indexedCount: inputs.filter(({ indexed }) => indexed).length,
+  item,
+  indexedCount: item.inputs?.filter(({ indexed }) => indexed).length ?? 0,
 });
 
 /** Readers of addresses by format. */
@@ -264,7 +267,7 @@ export const READ_ADDRESS: Record<AddressFormat, ReadWord> = {
   checksummed: (hex, at, strict) => checksumAddress(readLowerAddress(hex, at, strict)),
 };
 
-function compileFields({ inputs, addresses }: CompiledEvent): Field[] | null {
+function compileFields({ item: { inputs = [] }, addresses }: CompiledEvent): Field[] | null {
   const readAddress = READ_ADDRESS[addresses];
   const names = parameterNames(inputs);
   const fields: Field[] = [];
@@ -290,11 +293,16 @@ function compileFields({ inputs, addresses }: CompiledEvent): Field[] | null {
 const isHashedWhenIndexed = (type: string): boolean =>
   type === 'string' || type === 'bytes' || type === 'tuple' || type.endsWith(']');
 
+interface Decoded {
+  readonly event: CompiledEvent;
+  readonly args: DecodedLog['args'];
+}
+
 function decodeLog(
   log: WebhookLog,
   events: CompiledEvents,
   options: ReadOptions,
-): DecodedLog | UndecodedReason {
+): Decoded | UndecodedReason {
   const topics = topicsOf(log);
   const data = isObject(log) ? toHex(log.data) : undefined;
   if (topics === undefined || data === undefined) return 'malformed';
@@ -303,24 +311,23 @@ function decodeLog(
   for (const event of known ?? []) {
     if (event.indexedCount !== topics.length - 1) continue;
     const args = decodeArgs(event, topics.slice(1), data, options);
-    if (typeof args !== 'string') return toDecoded(event, args, log);
+    if (typeof args !== 'string') return { event, args };
     reason = args;
   }
   for (const event of events.anonymous) {
     if (event.indexedCount !== topics.length) continue;
     // Nothing in the log identifies the event, so the data must be exactly what compilers write.
     const args = decodeArgs(event, topics, data, { ...options, strict: true });
-    if (typeof args !== 'string') return toDecoded(event, args, log);
+    if (typeof args !== 'string') return { event, args };
   }
   return reason;
 }
 
 const toDecoded = (
-  { name, addresses }: CompiledEvent,
-  args: DecodedLog['args'],
+  { event: { item, addresses }, args }: Decoded,
   { logIndex, transactionHash, address }: WebhookLog,
 ): DecodedLog => ({
-  name,
+  name: item.name,
   args,
   logIndex: Number(logIndex),
   transactionHash,

@@ -52,6 +52,15 @@ export type SignedRequestOptions = SigningOptions & {
       }
   );
 
+let lastMs = 0;
+
+/** Returns a version 7 UUID. Like those of the service, the IDs sort by creation. */
+function newId(): string {
+  lastMs = Math.max(Date.now(), lastMs + 1);
+  const time = lastMs.toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${crypto.randomUUID().slice(15)}`;
+}
+
 /** Creates a signed POST request with a webhook or another text, to pass to a handler. */
 export function signedRequest({ url, webhook, body, ...signing }: SignedRequestOptions): Request {
   const text = body ?? JSON.stringify(webhook);
@@ -72,7 +81,7 @@ export function signedHeaders(
   signing: SigningOptions,
   webhook?: AnyWebhook,
 ): Record<string, string> {
-  const { secret, id = crypto.randomUUID(), sentAt = new Date(), sender = 'sluice' } = signing;
+  const { secret, id = newId(), sentAt = new Date(), sender = 'sluice' } = signing;
   const unverified = signing.unverified?.join(', ');
   const timestamp = Math.floor(sentAt.getTime() / 1000);
   return {
@@ -189,7 +198,7 @@ export function createFakeSender({
     }
   };
 
-  const send: FakeSender['send'] = async (webhook, { id = crypto.randomUUID() } = {}) => {
+  const send: FakeSender['send'] = async (webhook, { id = newId() } = {}) => {
     const attempts: SentAttempt[] = [];
     let schedule = webhook.streamId === '' ? [] : (scheduleMs ?? CONTRACT_SCHEDULE_MS);
     for (;;) {

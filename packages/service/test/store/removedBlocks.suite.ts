@@ -97,6 +97,49 @@ export function testRemovedBlocks(tools: StoreTools): void {
       ]);
     });
 
+    test('is revoked if its removal webhook was canceled when the block returned', async () => {
+      const { chain, id, ancestor, block, claimed } = await claimOne(true);
+      await tools.store.completeDeliveries([outcomeOf(claimed)]);
+      await chain.rewind(ancestor);
+      await chain.commit(block, [newMatch(id)]);
+      await chain.rewind(ancestor);
+      const waiting = await claimOf(id);
+      expect(waiting.map(({ phase }) => phase)).toEqual(['removed']);
+      await tools.store.completeDeliveries(waiting.map((each) => outcomeOf(each)));
+      await chain.commit(block, [newMatch(id)]);
+      expect((await claimOf(id)).map(({ phase }) => phase)).toEqual(['unconfirmed']);
+    });
+
+    test('is always revoked in tables, whatever notifyRemoved says', async () => {
+      const chain = await startChain();
+      const webhookUrl = 'postgres://sealed:x@host/db?schema=s';
+      const { id } = await tools.store.createStream(
+        draft([chain.chain], { webhookUrl, notifyRemoved: false }),
+      );
+      const ancestor = chain.tip();
+      await chain.commit(chain.next(), [newMatch(id)]);
+      const [claimed] = await claimOf(id);
+      await tools.store.completeDeliveries([outcomeOf(claimed!)]);
+      await chain.rewind(ancestor);
+      expect(await statesOf(id)).toEqual(['removed pending', 'unconfirmed succeeded']);
+    });
+
+    test('is sent under a later ID than the removals of the other branch, if it was never sent', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain], { notifyRemoved: true }));
+      const [ancestor, block] = [chain.tip(), chain.next()];
+      await chain.commit(block, [newMatch(id)]);
+      await chain.rewind(ancestor);
+      await chain.commit(chain.next(), [newMatch(id)]);
+      const [other] = await claimOf(id);
+      await tools.store.completeDeliveries([outcomeOf(other!)]);
+      await chain.rewind(ancestor);
+      await chain.commit(block, [newMatch(id)]);
+      const waiting = await claimOf(id);
+      const ids = waiting.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+      expect(ids.map(({ phase }) => phase)).toEqual(['removed', 'unconfirmed']);
+    });
+
     test('is found by its transactions, also under its new ID', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain], { notifyRemoved: true }));

@@ -1,4 +1,4 @@
-import { FEED_URL, STREAM_FIELDS, queueSchemeOf } from '@sluice/kit/contract';
+import { FEED_URL, STREAM_FIELDS, isTablesUrl, queueSchemeOf } from '@sluice/kit/contract';
 import { useQuery } from '@tanstack/react-query';
 import { streamsQuery } from '../../data/queries/streams.ts';
 import { listCheckFields, isShared, listNumberFields } from './draft/plainFields.ts';
@@ -92,10 +92,19 @@ type Place = (typeof PLACES)[number]['value'];
 const HELP: Readonly<Record<Place, string>> = {
   inbox: 'This service stores the webhooks and shows them under Inbox.',
   feed: 'Your program reads the webhooks from this service, so it needs no URL.',
-  url: 'Must respond to a test webhook with 2xx before the stream is saved. For NATS JetStream, enter nats://host:4222/subject.',
+  url: 'Must respond to a test webhook with 2xx before the stream is saved. For NATS JetStream, enter nats://host:4222/subject; for tables in PostgreSQL, postgres://host/database?schema=NAME.',
 };
 const QUEUE_HELP =
   'A JetStream stream must confirm a test message before the stream is saved. In the subject, {stream}, {tag}, {chain} and {phase} are replaced.';
+
+const TABLES_HELP =
+  'The tables are created in this schema before the stream is saved. A schema has the rows of one stream.';
+
+/** Returns the help of a URL. */
+function helpOf(url: string): string {
+  if (isTablesUrl(url)) return TABLES_HELP;
+  return queueSchemeOf(url) === undefined ? HELP[placeOf(url)] : QUEUE_HELP;
+}
 
 const placeOf = (url: string): Place =>
   url === FEED_URL ? 'feed' : url.startsWith('sluice:') ? 'inbox' : 'url';
@@ -124,7 +133,7 @@ function Destination({ draft, problems, onChange }: PartProps) {
         type="url"
         mono
         placeholder="https://api.example.com/webhooks"
-        help={queueSchemeOf(draft.webhookUrl) === undefined ? HELP[place] : QUEUE_HELP}
+        help={helpOf(draft.webhookUrl)}
         error={problems.webhookUrl}
         value={draft.webhookUrl}
         onChange={(event) => onChange({ ...draft, webhookUrl: event.target.value.trim() })}

@@ -12,12 +12,14 @@ import type {
   WebhookErc20Transfer,
   WebhookInternalTransaction,
   WebhookLog,
+  WebhookNativeBalance,
   WebhookNftTokenApproval,
   WebhookNftTransfer,
   WebhookTransaction,
   WebhookTrigger,
 } from '../../contract/shapes.generated.ts';
 import { SluiceError } from '../../errors.ts';
+import type { EventItem } from '../../contract/rules/abi/readAbi.ts';
 import { setNamed, withoutNul } from '../../contract/rules/abi/values.ts';
 import type { DecodedValue } from '../../contract/rules/abi/values.ts';
 import { decodeKnown, hasItems } from '../../webhooks/decode.ts';
@@ -43,6 +45,7 @@ import type {
   InternalTransactionRow,
   LogColumns,
   LogRow,
+  NativeBalanceRow,
   NftApprovalRow,
   NftTransferRow,
   Records,
@@ -67,6 +70,7 @@ export type RecordSource = Pick<EvmWebhook, 'confirmed' | 'chainId' | 'block'> &
       | 'erc20Approvals'
       | 'nftTransfers'
       | 'nftTokenApprovals'
+      | 'nativeBalances'
       | 'calls'
       | 'reads'
     >
@@ -158,9 +162,18 @@ export function toRemovedIds(webhook: RecordSource, options: RecordsOptions = {}
   return { collectionName, blockHash: webhook.block.hash, ...byKind };
 }
 
-function readRows(
+/** Receives a log with its row and, if it is decoded, its event. */
+export type VisitLog = (
+  log: WebhookLog,
+  row: LogRow | UndecodedLogRow,
+  event: EventItem | undefined,
+) => void;
+
+/** Converts any webhook to rows, including removal webhooks. */
+export function readRows(
   webhook: RecordSource,
   options: RecordsOptions<Abi | readonly AbiItem[]>,
+  visitLog: VisitLog = () => {},
 ): Records {
   const { block, confirmed } = webhook;
   const chainId = Number(webhook.chainId || '0x1');
@@ -182,9 +195,10 @@ function readRows(
     collectionName: collectionNameOf(webhook.tag ?? ''),
     ...toLogRows(
       webhook.logs,
-      (logs) => decodeKnown(logs, abi, options),
+      (logs, events) => decodeKnown(logs, abi, options, events),
       context,
       compatible ? listFormatter(hasItems(abi) ? abi : []) : toJson,
+      visitLog,
     ),
     txs: rows(webhook.txs, toTransactionRow),
     internalTxs: rows(webhook.txsInternal, toInternalTxRow),
@@ -194,6 +208,7 @@ function readRows(
     erc20Approvals: rows(webhook.erc20Approvals, toErc20ApprovalRow),
     nftTransfers: rows(webhook.nftTransfers, toNftTransferRow),
     nftApprovals: rows(webhook.nftTokenApprovals, toNftApprovalRow),
+    nativeBalances: rows(webhook.nativeBalances, toNativeBalanceRow),
   };
 }
 
@@ -204,7 +219,7 @@ interface Context {
 
 type ToRow<Item, Row> = (item: Item, context: Context) => Row;
 
-function checkWebhook(webhook: unknown): void {
+export function checkWebhook(webhook: unknown): void {
   const { chainId, block, confirmed } = (webhook ?? {}) as Partial<EvmWebhook>;
   if (
     typeof chainId !== 'string' ||
@@ -236,14 +251,16 @@ const toTriggers = (triggers: readonly WebhookTrigger[] | undefined) =>
 
 function toLogRows(
   logs: readonly WebhookLog[] | undefined,
-  decode: (logs: readonly WebhookLog[]) => DecodedLogs,
+  decode: (logs: readonly WebhookLog[], events: EventItem[]) => DecodedLogs,
   context: Context,
   formatList: FormatList,
+  visitLog: VisitLog,
 ): Pick<Records, 'logs' | 'undecodedLogs'> {
   const rows: LogRow[] = [];
   const undecodedRows: UndecodedLogRow[] = [];
   if (!Array.isArray(logs)) return { logs: rows, undecodedLogs: undecodedRows };
-  const { decoded, undecoded } = decode(logs);
+  const events: EventItem[] = [];
+  const { decoded, undecoded } = decode(logs, events);
   let nextDecoded = 0;
   let nextUndecoded = 0;
   // `decoded` and `undecoded` keep the order of the webhook, so they can be paired with its logs.
@@ -251,9 +268,15 @@ function toLogRows(
     const unknown = undecoded[nextUndecoded];
     if (unknown?.log === log) {
       nextUndecoded++;
-      if (isLog(log)) undecodedRows.push(toUndecodedRow(log, unknown.reason, context));
+      if (!isLog(log)) continue;
+      const row = toUndecodedRow(log, unknown.reason, context);
+      undecodedRows.push(row);
+      visitLog(log, row, undefined);
     } else {
-      rows.push(toLogRow(log, decoded[nextDecoded++] as DecodedLog, context, formatList));
+      const row = toLogRow(log, decoded[nextDecoded] as DecodedLog, context, formatList);
+      rows.push(row);
+      visitLog(log, row, events[nextDecoded]);
+      nextDecoded++;
     }
   }
   return { logs: rows, undecodedLogs: undecodedRows };
@@ -486,4 +509,15 @@ const toNftApprovalRow = (
   tokenName: approval.tokenName,
   tokenSymbol: approval.tokenSymbol,
   ...block,
+});
+
+const toNativeBalanceRow = (
+  { address, balance }: WebhookNativeBalance,
+  { idOf, block }: Context,
+): NativeBalanceRow => ({
+  // A balance belongs to no transaction.
+  id: idOf({ kind: 'nativeBalance', transactionHash: block.blockHash, part: address }),
+  ...block,
+  account: address,
+  balance,
 });

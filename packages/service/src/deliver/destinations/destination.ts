@@ -24,6 +24,8 @@ export interface Destination {
 }
 
 export interface OutgoingWebhook {
+  /** ID of the delivery. */
+  id: string;
   url: string;
   /** UTF-8. */
   body: Uint8Array;

@@ -29,3 +29,20 @@ export function startDeadline(ms: number, onPassed: (stalled: boolean) => void):
   arm(ms, false);
   return () => clearTimeout(timer);
 }
+
+/** Returns the result of `work` or, if there is none within the time, of `onPassed`. */
+export async function withDeadline<Result>(
+  ms: number,
+  work: Promise<Result>,
+  onPassed: (stalled: boolean) => Result,
+): Promise<Result> {
+  let endDeadline = (): void => {};
+  const late = new Promise<Result>((resolve) => {
+    endDeadline = startDeadline(ms, (stalled) => resolve(onPassed(stalled)));
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    endDeadline();
+  }
+}

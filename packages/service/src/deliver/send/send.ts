@@ -4,9 +4,7 @@ import type { Destination, OutgoingWebhook, SendResult } from '../destinations/d
 import { createSigner } from './signer.ts';
 import { DEFAULT_TIMEOUT_MS } from './timeouts.ts';
 
-export interface SendRequest extends Pick<OutgoingWebhook, 'url' | 'body'> {
-  /** Value of the `webhook-id` header. */
-  id: string;
+export interface SendRequest extends Pick<OutgoingWebhook, 'id' | 'url' | 'body'> {
   /** The stream's custom headers. */
   headers: Record<string, string>;
   /** Client credentials for an access token. Default: none. */
@@ -123,10 +121,10 @@ export function createSender({
     destinationOf,
     headersFor,
     async send(sending) {
-      const { url, body, oauth2, clockSkewMs = 0 } = sending;
+      const { id, url, body, oauth2, clockSkewMs = 0 } = sending;
       const sign = (at: number) => ({ ...headersFor(sending, at), ...REQUEST_HEADERS });
       return destinationOf(url).send(
-        { url, body, oauth2, clockSkewMs, sign },
+        { id, url, body, oauth2, clockSkewMs, sign },
         Math.min(sending.timeoutMs ?? timeoutMs, maxTimeoutMs),
       );
     },

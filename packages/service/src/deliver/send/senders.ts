@@ -18,6 +18,7 @@ import {
 } from '../destinations/http/guard.ts';
 import { createHttp } from '../destinations/http/http.ts';
 import { createNats } from '../destinations/nats/nats.ts';
+import { createPostgres } from '../destinations/postgres/postgres.ts';
 import { createIsolation } from './isolation.ts';
 import { createSender } from './send.ts';
 
@@ -64,6 +65,7 @@ export function createSenders(
       createInbox({ store, secret: signing.secret, readChainAndPhase }),
       createFeed(),
       createNats({ guard, clientCertificate, egressProxy, readChainAndPhase }),
+      createPostgres({ guard, egressProxy, httpsOnly }),
       createGuarded(),
     ],
     maxTimeoutMs,

@@ -532,11 +532,15 @@ export async function withoutDeleted(
   return matches.filter(({ streamId }) => streams.has(streamId));
 }
 
+/** Selects whether a stream gets removal webhooks, which tables always do. */
+export const notifiesRemoved = sql<number>`
+  case when webhook_url like 'postgres%' then 1 else notify_removed end`.as('notify_removed');
+
 /** Returns the streams of these matches by id, except deleted streams. */
 export async function readStreamsOf(trx: Db, matches: readonly { stream_id: string }[]) {
   const rows = await trx
     .selectFrom('stream')
-    .select(['id', 'deliver', 'confirm_by', 'confirm_depth', 'notify_removed'])
+    .select(['id', 'deliver', 'confirm_by', 'confirm_depth', notifiesRemoved])
     .where('id', 'in', [...new Set(matches.map((match) => match.stream_id))])
     .where('deleted_at', 'is', null)
     .execute();

@@ -103,7 +103,10 @@ export async function insertRemovals(
       // A claimed delivery may have been sent, even if its response was lost.
       .where('claims', '>', 0)
       .execute();
-    const isSent = new Set(sent.map((row) => row.match_id));
+    const isSent = new Set([
+      ...sent.map((row) => row.match_id),
+      ...(await listUnrevoked(trx, chunk)),
+    ]);
     notices.push(
       ...(await insertDeliveries(
         trx,
@@ -115,6 +118,24 @@ export async function insertRemovals(
     );
   }
   return notices;
+}
+
+/**
+ * Returns the ids of matches whose earlier incarnation was sent, but not revoked, because its
+ * removal webhook was canceled when the block returned.
+ */
+async function listUnrevoked(trx: Db, matches: readonly DeliveredMatch[]): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select distinct again.id from match as again
+      join match as earlier on earlier.chain = again.chain
+        and earlier.block_hash = again.block_hash and earlier.block_day = again.block_day
+        and earlier.stream_id = again.stream_id and earlier.part = again.part
+      join delivery on delivery.match_id = earlier.id and delivery.block_day = earlier.block_day
+    where again.block_day in (${sql.join(daysOf(matches))})
+      and again.id in (${sql.join(matches.map((match) => match.id))})
+      and again.origin not like '%:0'
+      and delivery.phase = 'removed' and delivery.state = 'cancelled'`.execute(trx);
+  return rows.map((row) => row.id);
 }
 
 /**
@@ -161,7 +182,7 @@ export async function restoreMatches(
     returned.push(
       ...(takenBack.has(match.id)
         ? await announceAgain(trx, engine, again, sendsUnconfirmed, now)
-        : await revive(trx, again, now)),
+        : await revive(trx, again, stream.notify_removed === 1, now)),
     );
   }
   return returned;
@@ -193,6 +214,7 @@ async function listTakenBack(
 async function revive(
   trx: Db,
   match: Selectable<Tables['match']>,
+  notifiesRemoved: boolean,
   now: number,
 ): Promise<DeliverySummary[]> {
   await trx
@@ -220,9 +242,9 @@ async function revive(
     const row = await trx
       .updateTable('delivery')
       .set({
-        // In a strict order, a delivery that was never sent follows the removal webhooks of the
-        // branch that replaced its block.
-        ...(ordered === 1 && claims === 0 && { id: newId(now) }),
+        // A delivery that was never sent follows the removal webhooks of the branch that replaced
+        // its block: in a strict order, and for receivers that order webhooks by their IDs.
+        ...((ordered === 1 || notifiesRemoved) && claims === 0 && { id: newId(now) }),
         state: firstState({ ...match, enriching: match.enrichment !== null }),
         run_at: now,
         updated_at: now,

@@ -8,6 +8,7 @@ import {
   insertMatches,
   isLive,
   isOfValues,
+  notifiesRemoved,
   releaseMatches,
 } from '../blocks/matches.ts';
 import { insertRemovals, orphanMatches } from '../blocks/removedMatches.ts';
@@ -109,7 +110,7 @@ export function createUncertainReads(db: Kysely<Tables>, engine: Engine): Uncert
       const rows = await db
         .selectFrom('match')
         .innerJoin('stream', 'stream.id', 'match.stream_id')
-        .select(['match.id', 'stream_id', 'notify_removed', 'body_head', 'body_tail'])
+        .select(['match.id', 'stream_id', notifiesRemoved, 'body_head', 'body_tail'])
         .where(isOfReading(block))
         .where('block_day', '=', toBlockDay(block.header.timestamp))
         .where('state', '<>', 'orphaned')

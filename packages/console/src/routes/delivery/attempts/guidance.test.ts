@@ -44,9 +44,10 @@ test('the advice for a request without a response depends on the cause', () => {
   expect(transport('socket hang up')).toContain('closed the connection');
 });
 
-test('errors of queues need no advice', () => {
+test('errors of queues and databases need no advice', () => {
   const error = 'no JetStream stream has the subject a: create one';
   expect(guidanceOf(null, error, null, 'nats://broker/a')).toBeNull();
+  expect(guidanceOf(null, 'timeout', null, 'postgres://host/db?schema=s')).toBeNull();
 });
 
 test('the advice includes the certificate error, or the address that was tried', () => {

@@ -147,6 +147,7 @@ test.each<[Partial<StreamDraft>, string]>([
   [{ webhookUrl: '' }, 'webhookUrl'],
   [{ webhookUrl: 'ftp://x' }, 'webhookUrl'],
   [{ webhookUrl: 'nats://broker' }, 'webhookUrl'],
+  [{ webhookUrl: 'postgres://host/db' }, 'webhookUrl'],
   [{ tag: '--' }, 'tag'],
   [{ allAddresses: true, rules: [] }, 'rules'],
   [{ headers: 'nonsense' }, 'headers'],

@@ -6,8 +6,10 @@ import {
   type StreamFieldView,
   parseRetries,
   queueSchemeOf,
+  isTablesUrl,
   queueUrlProblem,
   readInboxName,
+  tablesUrlProblem,
 } from '@sluice/kit/contract';
 import { DRAFT_FAMILIES } from '../../../families/draftFamilies.ts';
 import type { LineProblem } from '../../../ui/form/lineProblem.ts';
@@ -91,7 +93,11 @@ function problemOfUrl(url: string): string | undefined {
     const problem = queueUrlProblem(url);
     return problem && `The webhook URL ${problem}.`;
   }
+  if (isTablesUrl(url)) {
+    const problem = tablesUrlProblem(url);
+    return problem && `The webhook URL ${problem}.`;
+  }
   return /^https?:\/\//i.test(url) && URL.canParse(url)
     ? undefined
-    : 'Enter a valid URL that starts with http://, https://, nats:// or tls://.';
+    : 'Enter a valid URL that starts with http://, https://, nats://, tls:// or postgres://.';
 }

@@ -85,7 +85,7 @@ export function readAbi(given: unknown): NormalAbi | undefined {
 }
 
 /** Returns the events of a list of items, without those that have no certain meaning. */
-export const readEvents = (list: readonly unknown[]): Event[] =>
+export const readEvents = (list: readonly unknown[]): EventItem[] =>
   list.flatMap((each) => {
     const event = isEventItem(each) ? readEvent(each, []) : undefined;
     return event === undefined || 'message' in event ? [] : event;
@@ -105,9 +105,10 @@ export function isEventItem(item: unknown): boolean {
   return typeof anonymous === 'boolean' || (Array.isArray(inputs) && inputs.some(isIndexed));
 }
 
-type Event = AbiItem & { name: string };
+/** An event in normal form. */
+export type EventItem = AbiItem & { name: string };
 
-function readEvent(given: unknown, path: UncertainEvent['path']): Event | UncertainEvent {
+function readEvent(given: unknown, path: UncertainEvent['path']): EventItem | UncertainEvent {
   const event = attempt(() => {
     const item = isObject(given)
       ? readItem(given, 'event', path)
@@ -118,7 +119,7 @@ function readEvent(given: unknown, path: UncertainEvent['path']): Event | Uncert
       const limit = `a list with at most ${most} indexed inputs`;
       throw new Uncertain([...path, 'inputs'], undefined, limit);
     }
-    return item as Event;
+    return item as EventItem;
   });
   if (!('message' in event)) return event;
   const name = isObject(given) ? given['name'] : EVENT_TEXT.exec(String(given))?.[1];

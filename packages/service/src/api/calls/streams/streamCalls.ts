@@ -7,6 +7,7 @@ import {
   type Optional,
   type StreamLimits,
   type StreamStatus,
+  isTablesUrl,
   queueSchemeOf,
   retryWaitsMs,
 } from '@sluice/kit/contract';
@@ -301,16 +302,19 @@ export async function tryWebhook(
   });
   if (failure === undefined) return;
   const shown = hideSecrets(url);
-  const expected =
-    queueSchemeOf(url) === undefined
-      ? 'should respond to the test webhook with a 2xx'
-      : 'should be of a queue that accepts the test webhook';
   throw new HttpError(400, `Could not POST to ${shown}. Please check your webhook URL.`, {
     'requestBody.webhookUrl': {
-      message: `${expected}, but it failed: ${failure}`,
+      message: `${expectationOf(url)}, but it failed: ${failure}`,
       value: shown,
     },
   });
+}
+
+function expectationOf(url: string): string {
+  if (isTablesUrl(url)) return 'should be of a database in which the tables can be created';
+  return queueSchemeOf(url) === undefined
+    ? 'should respond to the test webhook with a 2xx'
+    : 'should be of a queue that accepts the test webhook';
 }
 
 /**

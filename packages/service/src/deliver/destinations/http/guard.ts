@@ -7,7 +7,7 @@
 import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
-import { queueSchemeOf } from '@sluice/kit/contract';
+import { TABLES_PORT, isTablesUrl, queueSchemeOf } from '@sluice/kit/contract';
 import { createCidrList, toPlainAddress } from '../../../base/cidr.ts';
 import type { CertifiedKey } from './clientCertificate.ts';
 import { startDeadline } from '../../send/deadline.ts';
@@ -135,6 +135,10 @@ export const INSECURE_URL = insecureUrl('http:');
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
+/** Returns the port of the service that a URL is meant for; undefined for HTTP. */
+const ownPortOf = (url: string): number | undefined =>
+  isTablesUrl(url) ? TABLES_PORT : queueSchemeOf(url)?.port;
+
 export function createAddressGuard({
   allowCidrs,
   denyCidrs = [],
@@ -208,7 +212,7 @@ export function createAddressGuard({
 
   const refuse = ({ href, protocol, port, hostname }: URL): string | undefined => {
     if (httpsOnly && Object.hasOwn(INSECURE, protocol)) return insecureUrl(protocol);
-    const refused = judgePort(port, queueSchemeOf(href)?.port);
+    const refused = judgePort(port, ownPortOf(href));
     if (refused !== undefined) return refused;
     // Only URLs of queues have several hosts.
     return hostname

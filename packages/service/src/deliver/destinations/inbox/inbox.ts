@@ -14,7 +14,7 @@ import { cleanReceiverText } from '../../../base/foreignText.ts';
 import { describeError } from '../../../base/log.ts';
 import { isUnavailable } from '../../../store/engine/unavailable.ts';
 import type { Store } from '../../../store/store.ts';
-import { startDeadline } from '../../send/deadline.ts';
+import { withDeadline } from '../../send/deadline.ts';
 import type { Destination, OutgoingWebhook, SendResult } from '../destination.ts';
 import { statusError, urlProblemOf } from '../httpStatus.ts';
 
@@ -83,23 +83,15 @@ export function createInbox({
 }
 
 /** Returns the result of a webhook, or why there is none within the time. */
-async function within(limitMs: number, received: Promise<Received>): Promise<Received> {
+function within(limitMs: number, received: Promise<Received>): Promise<Received> {
   const failed = (error: string): Received => ({ status: null, error, responseBody: '' });
-  let endDeadline = (): void => {};
-  const late = new Promise<Received>((resolve) => {
-    endDeadline = startDeadline(limitMs, () =>
-      resolve(failed(`no complete response within ${limitMs / 1000} s`)),
-    );
-  });
   const known = received.catch((error: unknown): Received => ({
     ...failed(describeError(error)),
     ...(isUnavailable(error) && { localFailure: { cause: 'LEDGER', isSent: false } }),
   }));
-  try {
-    return await Promise.race([known, late]);
-  } finally {
-    endDeadline();
-  }
+  return withDeadline(limitMs, known, () =>
+    failed(`no complete response within ${limitMs / 1000} s`),
+  );
 }
 
 /**
