@@ -17,6 +17,7 @@ const send = (
     readChainAndPhase: () => undefined as never,
   }).send(
     {
+      id: 'id',
       url,
       body: Buffer.from(BODY),
       sign: () => ({ [WEBHOOK_HEADERS.signature]: signWebhook(BODY, 'secret') }),
