@@ -113,7 +113,7 @@ export interface ActivityQuery {
 export type ActivityStep = 1 | 5 | 60;
 /** An additional destination of a stream. */
 export interface AddDestination {
-  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them. */
+  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them; `nats://host:4222/subject` or `tls:` for NATS JetStream. */
   webhookUrl: string;
   description?: string | undefined;
   /** Sent with each webhook: at most 20, each value at most 1024 printable ASCII characters. Default: none. Sluice only. */
@@ -2068,7 +2068,7 @@ export interface StreamCoverage {
 export interface StreamDestination {
   /** Number of the destination within its stream, from 1; not used again after its removal. */
   destination: number;
-  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them. */
+  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them; `nats://host:4222/subject` or `tls:` for NATS JetStream. */
   webhookUrl: string;
   description: string;
   /** Sent with each webhook: at most 20, each value at most 1024 printable ASCII characters. Default: none. Sluice only. */
