@@ -331,7 +331,7 @@ test('URLs with TLS need a certificate for the host, and a broker with TLS needs
     /rejects the client certificate, or requires one: .*--client-cert/,
   );
   const { certified: presented } = client;
-  const certified = open({ clientCertificate: { read: () => presented as never } });
+  const certified = open({ clientCertificate: { read: () => presented } });
   expect((await certified.send(strictUrl)).error).toMatch(/no JetStream stream has the subject/);
 });
 
