@@ -331,7 +331,7 @@ test('URLs with TLS need a certificate for the host, and a broker with TLS needs
     /rejects the client certificate, or requires one: .*--client-cert/,
   );
   const { certified: presented } = client;
-  const certified = open({ clientCertificate: { read: () => presented as never } });
+  const certified = open({ clientCertificate: { read: () => presented } });
   expect((await certified.send(strictUrl)).error).toMatch(/no JetStream stream has the subject/);
 });
 
@@ -354,9 +354,17 @@ test('only allowed addresses and ports are reached', async () => {
   expect((await proxied.send('nats://8.8.8.8/a')).error).toMatch(/through --egress-proxy/);
 });
 
-test('errors do not contain the login', async () => {
-  const { send } = open();
-  const { error } = await send(urlOf('hooks.a', 'root:a-wrong-password'));
-  expect(error).not.toMatch(/a-wrong-password/);
-  expect((await send('nats://user:a-password@127.0.0.1:1/hooks.a')).error).not.toMatch(/a-pass/);
+test('errors do not contain the login, even if the broker repeats it', async () => {
+  const broker = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.write('INFO {"headers":true,"max_payload":1048576,"version":"2.9.10","proto":1}\r\n');
+    socket.once('data', () =>
+      socket.end("-ERR 'Authorization Violation: a-wrong-password for root'\r\n"),
+    );
+  }).listen(0, '127.0.0.1');
+  await once(broker, 'listening');
+  onTestFinished(() => void broker.close());
+  const { port } = broker.address() as AddressInfo;
+  const { error } = await open().send(`nats://root:a-wrong-password@127.0.0.1:${port}/hooks.a`);
+  expect(error).toMatch(/rejected the login: authorization violation: \*\*\*/i);
 });
