@@ -85,6 +85,11 @@ const GROUPS: Readonly<Record<string, readonly Entry[]>> = {
       load: async () => (await import('./commands/feed.ts')).declareFeed,
     },
     {
+      name: 'destinations',
+      summary: 'List, add and remove the additional destinations of a stream',
+      load: async () => (await import('./commands/destinations.ts')).declareDestinations,
+    },
+    {
       name: 'deliveries',
       summary: 'List deliveries, show one or print its body',
       load: async () => (await import('./commands/deliveries.ts')).declareDeliveries,

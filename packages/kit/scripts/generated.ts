@@ -183,12 +183,18 @@ function resultOf(call: Call): string {
   return `CallResult<${nameOf(response) ?? 'number'}>`;
 }
 
+/** Types of path parameters that are not strings. */
+const PARAM_TYPES: Readonly<Record<string, string>> = {
+  network: 'AptosNetwork',
+  destination: 'number',
+};
+
 function signatureOf(name: string, call: Call): string {
   const asked = call.body ?? call.query;
   const taken = ARGUMENTS[name] ?? (asked && nameOf(asked));
   const isOptional = asked?.safeParse({}).success;
   const parameters = Object.keys(call.params ?? {}).map(
-    (param) => `${param}: ${param === 'network' ? 'AptosNetwork' : 'string'}`,
+    (param) => `${param}: ${PARAM_TYPES[param] ?? 'string'}`,
   );
   const takes = takesOf(call);
   if (takes !== undefined) parameters.push(`${takes}${isOptional ? '?' : ''}: ${taken}`);

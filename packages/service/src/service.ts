@@ -47,6 +47,7 @@ import { openVault } from './secrets/openVault.ts';
 import { createEndpoints } from './secrets/endpoints.ts';
 import { openSettings } from './secrets/settings.ts';
 import { createStreamSecrets } from './secrets/streamSecrets.ts';
+import { streamOf } from './store/rows/laneIds.ts';
 import type { Store } from './store/store.ts';
 
 export interface Service {
@@ -331,9 +332,9 @@ function createDelivery({
       readiness.recordLocalFailure(cause);
     },
     tracing,
-    openEndpoint: (delivery) => endpoints.open(delivery.streamId, delivery),
+    openEndpoint: (delivery) => endpoints.open(streamOf(delivery.streamId), delivery),
     openSecrets: ({ streamId, secrets, claimedAt }) =>
-      streamSecrets.open(streamId, secrets, claimedAt),
+      streamSecrets.open(streamOf(streamId), secrets, claimedAt),
   });
   const replays = createReplays({
     store,

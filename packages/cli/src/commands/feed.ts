@@ -24,6 +24,7 @@ export function declareFeed(command: Command, terminal: Terminal): void {
         'share: lease each delivery to one reader of the consumer; each: print all, without leases; default: share with --consumer, otherwise each',
       ).choices(['share', 'each']),
     )
+    .addOption(destinationOption())
     .option('--after <position>', 'Start after this position; only with --mode each')
     .option('--ack', 'Acknowledge each delivery once it is printed; only with --mode share')
     .option('--headers', 'Print the headers of each delivery, too')
@@ -43,12 +44,14 @@ export function declareFeed(command: Command, terminal: Terminal): void {
   // `feed` itself parses the flags that it shares with its subcommands, wherever they are.
   addTableOptions(addConnectionOptions(command.command('consumers <stream>')))
     .description('List the consumers of a feed with their progress')
+    .addOption(destinationOption())
     .addHelpText('after', examples('sluice feed consumers payments'))
     .action((name: string, _: object, self: Command) =>
       listConsumers(name, self.optsWithGlobals(), terminal),
     );
   addConnectionOptions(command.command('reset <stream> <consumer>'))
     .description('Move a consumer to another position; creates the consumer')
+    .addOption(destinationOption())
     .addOption(
       new Option('--to <place>', 'The oldest delivery that is kept, or after the newest').choices([
         'start',
@@ -71,6 +74,7 @@ export function declareFeed(command: Command, terminal: Terminal): void {
     );
   addConnectionOptions(command.command('delete <stream> <consumer>'))
     .description('Delete a consumer and its position')
+    .addOption(destinationOption())
     .option('-y, --yes', 'Do not prompt')
     .addHelpText('after', examples('sluice feed delete payments billing'))
     .action((name: string, consumer: string, _: object, self: Command) =>
@@ -78,7 +82,17 @@ export function declareFeed(command: Command, terminal: Terminal): void {
     );
 }
 
-interface ReadOptions extends ConnectionOptions {
+const destinationOption = (): Option =>
+  new Option('--destination <number>', 'The feed of this additional destination');
+
+interface FeedPlace extends ConnectionOptions {
+  destination?: string;
+}
+
+const toFeed = ({ destination }: FeedPlace): { destination?: number } =>
+  destination === undefined ? {} : { destination: toCount('--destination', destination) };
+
+interface ReadOptions extends FeedPlace {
   consumer?: string;
   mode?: 'share' | 'each';
   after?: string;
@@ -104,13 +118,21 @@ async function read(name: string, options: ReadOptions, terminal: Terminal): Pro
   const print = ({ id, position, headers, body }: PrintedDelivery): void =>
     terminal.printJson({ id, position, ...(options.headers && { headers }), body });
   if (!isShared) {
-    const all = sluice.feed(id, { mode, consumer, after, family: 'any', signal });
+    const all = sluice.feed(id, {
+      mode,
+      consumer,
+      after,
+      family: 'any',
+      signal,
+      ...toFeed(options),
+    });
     for await (const delivery of all) print(delivery);
     return;
   }
   if (!options.ack)
     terminal.note('Deliveries are returned again after 60 s. To prevent this, pass --ack.');
-  for await (const delivery of sluice.feed(id, { consumer: consumer!, family: 'any', signal })) {
+  const shared = { consumer: consumer!, family: 'any', signal, ...toFeed(options) } as const;
+  for await (const delivery of sluice.feed(id, shared)) {
     print(delivery);
     if (options.ack) await delivery.ack();
   }
@@ -123,7 +145,7 @@ interface PrintedDelivery {
   readonly body: string;
 }
 
-type ConsumersOptions = ConnectionOptions & TableOptions;
+type ConsumersOptions = FeedPlace & TableOptions;
 
 async function listConsumers(
   name: string,
@@ -132,7 +154,7 @@ async function listConsumers(
 ): Promise<void> {
   const { sluice } = connect(options, terminal);
   const { id } = await findStream({ sluice }, name);
-  const consumers = await sluice.listFeedConsumers(id);
+  const consumers = await sluice.listFeedConsumers(id, toFeed(options));
   if (options.json) return terminal.printJson(consumers);
   if (consumers.length === 0) {
     return terminal.note('No consumers yet. The first read of a consumer creates it.');
@@ -157,7 +179,7 @@ async function listConsumers(
   );
 }
 
-interface ResetOptions extends ConnectionOptions {
+interface ResetOptions extends FeedPlace {
   to?: 'start' | 'end';
   time?: string;
   block?: string;
@@ -174,7 +196,8 @@ async function reset(
   const to = toStart(options);
   const { sluice } = connect(options, terminal);
   const { id } = await findStream({ sluice }, name);
-  printProgress(await sluice.resetFeedConsumer(id, consumer, { to }), options, terminal);
+  const moved = await sluice.resetFeedConsumer(id, consumer, { to, ...toFeed(options) });
+  printProgress(moved, options, terminal);
 }
 
 function toStart({ to, time, block, chain, position }: ResetOptions): FeedStart {
@@ -202,7 +225,7 @@ function printProgress(
   terminal.printText(`${name} continues after position ${position}, with ${unread} unread`);
 }
 
-interface DeleteOptions extends ConnectionOptions {
+interface DeleteOptions extends FeedPlace {
   yes?: boolean;
 }
 
@@ -216,7 +239,7 @@ async function remove(
   const stream = await findStream({ sluice }, name);
   const what = `This deletes the consumer ${consumer} of ${nameOf(stream)} and its position.`;
   await confirm(terminal, what, consumer, options);
-  await sluice.deleteFeedConsumer(stream.id, consumer);
+  await sluice.deleteFeedConsumer(stream.id, consumer, toFeed(options));
   if (options.json) terminal.printJson({ name: consumer, deleted: true });
   else terminal.printText(`Deleted ${consumer}`);
 }

@@ -3,7 +3,7 @@ import { DELIVERY_STATES, type DeliverySearch } from '@sluice/kit/contract';
 import type { DeliveryFilter } from '@sluice/kit/sluice';
 import { type Command, Option } from 'commander';
 import type { Connection } from '../connection/connection.ts';
-import { toOpenRange, toTimeMs } from './durations.ts';
+import { toCount, toOpenRange, toTimeMs } from './durations.ts';
 import { PHASES } from '../live/deliveryLine.ts';
 import { findReplayId } from '../connection/shortIds.ts';
 import { findStreamId } from '../streams/findStream.ts';
@@ -12,6 +12,7 @@ export interface FilterOptions {
   state?: (typeof DELIVERY_STATES)[number][];
   failed?: boolean;
   stream?: string[];
+  destination?: string;
   chain?: string[];
   phase?: (typeof PHASES)[number][];
   status?: string[];
@@ -38,6 +39,10 @@ export const addFilterOptions = (command: Command): Command =>
     .option(
       '--stream <stream...>',
       'Only deliveries of these streams, by ID or tag (deleted streams only by ID)',
+    )
+    .option(
+      '--destination <number>',
+      'Only deliveries to this destination of the streams; 0 for the webhook URL',
     )
     .option('--chain <id...>', 'Only deliveries on these chains')
     .addOption(new Option('--phase <phase...>', 'Only deliveries in these phases').choices(PHASES))
@@ -76,6 +81,8 @@ export async function toFilter(
   const filter: SearchedFilter = {
     state: states.length > 0 ? states : undefined,
     streamId: streamId.length > 0 ? streamId : undefined,
+    destination:
+      options.destination === undefined ? undefined : toCount('--destination', options.destination),
     chainId: chain,
     phase,
     status,

@@ -12,6 +12,7 @@ export const COMMAND_NAMES = [
   'addresses',
   'dry-run',
   'feed',
+  'destinations',
   'deliveries',
   'replays',
   'backfills',

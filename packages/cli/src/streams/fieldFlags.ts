@@ -23,9 +23,13 @@ export interface FieldOptions extends OAuth2Options {
   network?: string[];
 }
 
-export function addFieldOptions(command: Command): Command {
+/** @param flags the flags to declare. Default: all flags */
+export function addFieldOptions(
+  command: Command,
+  flags: readonly FieldFlag[] = flagsOf(),
+): Command {
   addOAuth2Options(command);
-  for (const flag of flagsOf()) {
+  for (const flag of flags) {
     if (flag.kind === 'boolean') {
       const off = nameOf(flag).replace('--', '--no-');
       command.option(flag.syntax, `${flag.help} (off: ${off})`);

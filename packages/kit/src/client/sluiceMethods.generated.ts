@@ -4,6 +4,7 @@ import type {
   Activity,
   ActivityBreakdown,
   ActivityQuery,
+  AddDestination,
   AddressPage,
   AddressQuery,
   AlertUrl,
@@ -36,6 +37,7 @@ import type {
   ExpiringDeliveries,
   FeedAcknowledgement,
   FeedConsumer,
+  FeedOptions,
   FeedPage,
   FeedRelease,
   Inbox,
@@ -62,11 +64,13 @@ import type {
   ServiceDetails,
   StreamChange,
   StreamChild,
+  StreamDestination,
   StreamSecret,
   StreamSecretTimes,
   StreamSummary,
   StreamTimeline,
   TimelineQuery,
+  UpdateDestination,
   UrlTestResult,
   WatchedAddress,
 } from '../contract/shapes.generated.ts';
@@ -173,7 +177,7 @@ export interface SluiceMethods {
   getInboxRequest: (name: string, id: string, options?: CallOptions) => CallResult<InboxRequest>;
   /** Delete the webhooks of an inbox. */
   clearInbox: (name: string, options?: CallOptions) => CallResult<void>;
-  /** Read the next deliveries of a stream whose webhookUrl is sluice://feed. Each delivery is returned at least once per consumer, and again under the same `webhook-id` until it is acknowledged. A process lets at most 1,000 reads wait per key, and 5,000 in total; others get a 503 with `Retry-After`. */
+  /** Read the next deliveries of a stream or destination whose webhookUrl is sluice://feed. Each delivery is returned at least once per consumer, and again under the same `webhook-id` until it is acknowledged. A process lets at most 1,000 reads wait per key, and 5,000 in total; others get a 503 with `Retry-After`. */
   readFeed: (id: string, query: ReadFeedOptions, options?: CallOptions) => CallResult<FeedPage>;
   /** Acknowledge deliveries of a feed. */
   acknowledgeFeed: (
@@ -184,7 +188,11 @@ export interface SluiceMethods {
   /** Return deliveries of a feed to other readers before their lease ends. */
   releaseFeed: (id: string, body: ReleaseFeed, options?: CallOptions) => CallResult<FeedRelease>;
   /** List the consumers of a feed by name, with their progress. */
-  listFeedConsumers: (id: string, options?: CallOptions) => CallResult<FeedConsumer[]>;
+  listFeedConsumers: (
+    id: string,
+    query?: FeedOptions,
+    options?: CallOptions
+  ) => CallResult<FeedConsumer[]>;
   /** Move a consumer of a feed to another position; creates the consumer. */
   resetFeedConsumer: (
     id: string,
@@ -193,7 +201,29 @@ export interface SluiceMethods {
     options?: CallOptions
   ) => CallResult<FeedConsumer>;
   /** Delete a consumer of a feed and its position. */
-  deleteFeedConsumer: (id: string, name: string, options?: CallOptions) => CallResult<void>;
+  deleteFeedConsumer: (
+    id: string,
+    name: string,
+    query?: FeedOptions,
+    options?: CallOptions
+  ) => CallResult<void>;
+  /** List the additional destinations of a stream, oldest first, with their state. */
+  listDestinations: (id: string, options?: CallOptions) => CallResult<StreamDestination[]>;
+  /** Add a destination to a stream, which has at most 5, including its webhookUrl. Sends the test webhook to the URL first. Unless the response is a 2xx, the call fails with a 400 and stores nothing. The destination gets the webhooks of later blocks. */
+  addDestination: (
+    id: string,
+    body: AddDestination,
+    options?: CallOptions
+  ) => CallResult<StreamDestination>;
+  /** Change the given fields of an additional destination. Sends the test webhook to the URL first. Unless the response is a 2xx, the call fails with a 400 and stores nothing. This applies when webhookUrl, headers or oauth2 are given. A terminated destination becomes active unless its stream is paused. */
+  updateDestination: (
+    id: string,
+    destination: number,
+    body?: UpdateDestination,
+    options?: CallOptions
+  ) => CallResult<StreamDestination>;
+  /** Remove an additional destination of a stream. Its waiting deliveries are canceled; the history stays. */
+  removeDestination: (id: string, destination: number, options?: CallOptions) => CallResult<void>;
   /** List the state of each chain. */
   listChains: (options?: CallOptions) => CallResult<ChainHealth[]>;
   /** Resume a halted chain; skipped blocks are recorded as a hole. */

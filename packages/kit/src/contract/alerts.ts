@@ -10,6 +10,8 @@ interface AlertOf<Type extends string, Data> {
 /** A stream and its problem. */
 interface StreamProblem {
   streamId: string;
+  /** Number of the additional destination; absent for the `webhookUrl`. */
+  destination?: number;
   tag: string;
   /** Human-readable. */
   reason: string;
@@ -37,10 +39,10 @@ interface StreamProblem {
 export type Alert =
   | AlertOf<'stream.error', StreamProblem>
   | AlertOf<'stream.terminated', StreamProblem>
-  | AlertOf<'stream.recovered', { streamId: string; tag: string }>
+  | AlertOf<'stream.recovered', Omit<StreamProblem, 'reason'>>
   | AlertOf<'delivery.quarantined', StreamProblem & { deliveryId: string; count: number }>
   | AlertOf<'feed.expiring', StreamProblem & { consumer: string; oldestAt: string }>
-  | AlertOf<'feed.recovered', { streamId: string; tag: string; consumer: string }>
+  | AlertOf<'feed.recovered', Omit<StreamProblem, 'reason'> & { consumer: string }>
   | AlertOf<'chain.halted', { chainId: string; reason: string }>
   | AlertOf<'chain.resumed', { chainId: string }>
   | AlertOf<'disk.filling', { reason: string }>

@@ -109,9 +109,13 @@ export const SLUICE_ROUTES: Readonly<Record<SluiceRouteName, SluiceRoute>> = {
   readFeed: { method: 'GET', path: '/sluice/streams/{id}/feed', takes: 'query' },
   acknowledgeFeed: { method: 'POST', path: '/sluice/streams/{id}/feed/ack', takes: 'body', repeatable: true },
   releaseFeed: { method: 'POST', path: '/sluice/streams/{id}/feed/release', takes: 'body', repeatable: true },
-  listFeedConsumers: { method: 'GET', path: '/sluice/streams/{id}/feed/consumers', reads: 'list' },
+  listFeedConsumers: { method: 'GET', path: '/sluice/streams/{id}/feed/consumers', takes: 'query', reads: 'list' },
   resetFeedConsumer: { method: 'POST', path: '/sluice/streams/{id}/feed/consumers/{name}/reset', takes: 'body', repeatable: true },
-  deleteFeedConsumer: { method: 'DELETE', path: '/sluice/streams/{id}/feed/consumers/{name}', reads: 'nothing', repeatable: true },
+  deleteFeedConsumer: { method: 'DELETE', path: '/sluice/streams/{id}/feed/consumers/{name}', takes: 'query', reads: 'nothing', repeatable: true },
+  listDestinations: { method: 'GET', path: '/sluice/streams/{id}/destinations', reads: 'list' },
+  addDestination: { method: 'POST', path: '/sluice/streams/{id}/destinations', takes: 'body' },
+  updateDestination: { method: 'POST', path: '/sluice/streams/{id}/destinations/{destination}', takes: 'body' },
+  removeDestination: { method: 'DELETE', path: '/sluice/streams/{id}/destinations/{destination}', reads: 'nothing' },
   listChains: { method: 'GET', path: '/sluice/chains', reads: 'list' },
   resumeChain: { method: 'POST', path: '/sluice/chains/{id}/resume', takes: 'body' },
   listNodes: { method: 'GET', path: '/sluice/nodes', reads: 'list' },
@@ -189,6 +193,10 @@ export type SluiceRouteName =
   | 'listFeedConsumers'
   | 'resetFeedConsumer'
   | 'deleteFeedConsumer'
+  | 'listDestinations'
+  | 'addDestination'
+  | 'updateDestination'
+  | 'removeDestination'
   | 'listChains'
   | 'resumeChain'
   | 'listNodes'

@@ -29,6 +29,8 @@ export interface AbiParameter {
 /** The processed deliveries of a feed, by exactly one of `ids`, `positions` and `upTo`. Positions are cheaper than IDs. */
 export interface AcknowledgeFeed {
   consumer: string;
+  /** Number of the additional destination whose feed it is. Default: the `webhookUrl`. */
+  destination?: number | undefined;
   /** IDs of deliveries. */
   ids?: string[] | undefined;
   /** Positions of deliveries. */
@@ -109,6 +111,30 @@ export interface ActivityQuery {
 }
 /** Minutes per point of a chart. */
 export type ActivityStep = 1 | 5 | 60;
+/** An additional destination of a stream. */
+export interface AddDestination {
+  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them; `nats://host:4222/subject` or `tls:` for NATS JetStream; `postgres://host/database?schema=NAME` for tables. */
+  webhookUrl: string;
+  description?: string | undefined;
+  /** Sent with each webhook: at most 20, each value at most 1024 printable ASCII characters. Default: none. Sluice only. */
+  headers?:
+    | {
+        [k: string]: string;
+      }
+    | undefined;
+  /** Adds an access token to webhooks. Null, the default: none. Sluice only. */
+  oauth2?: OAuth2Credentials | null | undefined;
+  /** Maximum webhooks of the stream in flight, 1 to 64. Null, the default, means 64. Sluice only. */
+  maxInFlight?: number | null | undefined;
+  /** Maximum webhooks of the stream per second, evenly spaced, including retries, 0.01 to 10,000. Null, the default, means no limit. Sluice only. */
+  maxPerSecond?: number | null | undefined;
+  /** Time for each attempt of a webhook, from the connection to the end of the response, in seconds, 1 to 60. Null, the default, means 15. Sluice only. */
+  timeoutSeconds?: number | null | undefined;
+  /** Retries of failed webhooks. `standard`, the default: 7 over about 45 hours, with a fast retry first. `short`: after 5 s, 30 s, 2 min and 10 min. `long`: the waits of `standard`, then 6 more of a day each. `none`: no retries. Or a list of up to 50 waits in seconds, each at most a week. Together, the waits must be shorter than the retention of undelivered webhooks. Sluice only. */
+  retries?: Retries | undefined;
+  /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. Sluice only. */
+  strictOrder?: boolean | undefined;
+}
 /** A page of addresses, in ascending order. */
 export interface AddressPage {
   result: WatchedAddress[];
@@ -187,6 +213,8 @@ export interface AptosBackfill {
   blockTo?: number | undefined;
   versionFrom?: number | undefined;
   versionTo?: number | undefined;
+  /** The only destination that gets the webhooks: 0 for the `webhookUrl`, or the number of an additional one. Default: all. Sluice only. */
+  destination?: number | undefined;
 }
 /** A block of an Aptos chain, either by height or by a ledger version in it. */
 export interface AptosBlockIdentifier {
@@ -840,7 +868,9 @@ export interface DeliveryDetail {
   /** The `webhook-id` of every attempt. */
   id: string;
   streamId: string;
-  /** Shared by the deliveries of one block and its removal webhook. */
+  /** Number of the additional destination; absent for the `webhookUrl`. */
+  destination?: number;
+  /** Shared by the deliveries of one block to one destination, and its removal webhook. */
   matchId: string;
   tag: string;
   /** Chain ID in hex */
@@ -892,6 +922,8 @@ export interface DeliveryFilter {
   /** Delivery IDs, at most 500. */
   id?: OneOrMany<string> | undefined;
   streamId?: OneOrMany<string> | undefined;
+  /** One destination of the streams: 0 for the `webhookUrl`, or the number of an additional one. Only with `streamId`. Default: all. */
+  destination?: number | undefined;
   /** In hex; for Aptos, `aptos:` and the network. */
   chainId?: OneOrMany<string> | undefined;
   /** Current state. */
@@ -979,7 +1011,9 @@ export interface DeliverySummary {
   /** The `webhook-id` of every attempt. */
   id: string;
   streamId: string;
-  /** Shared by the deliveries of one block and its removal webhook. */
+  /** Number of the additional destination; absent for the `webhookUrl`. */
+  destination?: number;
+  /** Shared by the deliveries of one block to one destination, and its removal webhook. */
   matchId: string;
   tag: string;
   /** Chain ID in hex */
@@ -1411,6 +1445,11 @@ export interface FeedDelivery {
   /** The bytes that were signed. */
   body: string;
 }
+/** Which feed of a stream. */
+export interface FeedOptions {
+  /** Number of the additional destination whose feed it is. Default: the `webhookUrl`. */
+  destination?: number | undefined;
+}
 /** The next deliveries of a feed: at least one if there is any, and at most 2 MiB of bodies unless the first is larger. */
 export interface FeedPage {
   /** By position. Empty if there are none. */
@@ -1449,6 +1488,8 @@ export interface HistoricalJob {
   streamId: string;
   blockFrom: number;
   blockTo: number;
+  /** The only destination that gets the webhooks: 0 for the `webhookUrl`, or the number of an additional one. Default: all. Sluice only. */
+  destination?: number | undefined;
 }
 /** The response to creating a job over past blocks. */
 export interface HistoricalJobResponse {
@@ -1609,6 +1650,8 @@ export interface IssuedApiKey {
 export interface Job {
   id: string;
   streamId: string;
+  /** The only destination that gets the webhooks, 0 for the `webhookUrl`; absent for all. */
+  destination?: number;
   /** Chain ID in hex */
   chainId: string;
   kind: JobKind;
@@ -1783,6 +1826,8 @@ export interface ReadFeedOptions {
   mode?: ('share' | 'each') | undefined;
   /** Only in the mode `each`: the position after which to read, such as `nextPosition` of the previous response. Default: the consumer's position, or the end of the feed without a consumer. */
   after?: number | undefined;
+  /** Number of the additional destination whose feed it is. Default: the `webhookUrl`. */
+  destination?: number | undefined;
   /** Maximum number of deliveries, 1 to 1000. Default: 100. */
   limit?: number | undefined;
   /** How long to wait for a delivery if there is none, 0 to 25000. Default: 0. */
@@ -1812,6 +1857,8 @@ export type Region = 'us-east-1' | 'us-west-2' | 'eu-central-1' | 'ap-southeast-
 /** Deliveries of one response that a reader will not process. */
 export interface ReleaseFeed {
   consumer: string;
+  /** Number of the additional destination whose feed it is. Default: the `webhookUrl`. */
+  destination?: number | undefined;
   /** The `leaseEndsAt` of the response. Deliveries that another reader has leased since are ignored. */
   leaseEndsAt: number;
   /** Positions of deliveries. */
@@ -1873,6 +1920,8 @@ export type ReplayState = 'running' | 'done' | 'cancelled';
 /** Where the consumer of a feed continues. */
 export interface ResetFeedConsumer {
   to: FeedStart;
+  /** Number of the additional destination whose feed it is. Default: the `webhookUrl`. */
+  destination?: number | undefined;
 }
 /** The address of an ENS name at the head of a chain. The owner of the name may change it. */
 export interface ResolvedName {
@@ -2014,6 +2063,38 @@ export interface StreamChild {
 /** The blocks that a stream was matched against, by chain. */
 export interface StreamCoverage {
   result: ChainCoverage[];
+}
+/** An additional destination of a stream. It gets the webhooks of the stream in deliveries of its own. */
+export interface StreamDestination {
+  /** Number of the destination within its stream, from 1; not used again after its removal. */
+  destination: number;
+  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them; `nats://host:4222/subject` or `tls:` for NATS JetStream; `postgres://host/database?schema=NAME` for tables. */
+  webhookUrl: string;
+  description: string;
+  /** Sent with each webhook: at most 20, each value at most 1024 printable ASCII characters. Default: none. Sluice only. */
+  headers: {
+    [k: string]: string;
+  };
+  /** Adds an access token to webhooks. Null, the default: none. Sluice only. */
+  oauth2: OAuth2Client | null;
+  /** Maximum webhooks of the stream in flight, 1 to 64. Null, the default, means 64. Sluice only. */
+  maxInFlight: number | null;
+  /** Maximum webhooks of the stream per second, evenly spaced, including retries, 0.01 to 10,000. Null, the default, means no limit. Sluice only. */
+  maxPerSecond: number | null;
+  /** Time for each attempt of a webhook, from the connection to the end of the response, in seconds, 1 to 60. Null, the default, means 15. Sluice only. */
+  timeoutSeconds: number | null;
+  /** Retries of failed webhooks. `standard`, the default: 7 over about 45 hours, with a fast retry first. `short`: after 5 s, 30 s, 2 min and 10 min. `long`: the waits of `standard`, then 6 more of a day each. `none`: no retries. Or a list of up to 50 waits in seconds, each at most a week. Together, the waits must be shorter than the retention of undelivered webhooks. Sluice only. */
+  retries: Retries;
+  /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. Sluice only. */
+  strictOrder: boolean;
+  status: StreamStatus;
+  statusMessage: string;
+  /** ISO 8601; null unless the status is `error`. */
+  isErrorSince: string | null;
+  /** Unix milliseconds */
+  createdAt: number;
+  /** Unix milliseconds */
+  updatedAt: number;
 }
 /** Delivery limits of a stream. Sluice only; the hosted service rejects the keys. */
 export interface StreamLimits {
@@ -2236,6 +2317,8 @@ export interface UnverifiedRange {
 }
 /** Any fields of an Aptos stream; null and empty lists as for an EVM stream. */
 export type UpdateAptosStream = Optional<CreateAptosStream>;
+/** Any fields of a destination. Absent and null fields stay unchanged, except that null removes `oauth2` and the limits `maxInFlight`, `maxPerSecond` and `timeoutSeconds`. */
+export type UpdateDestination = Optional<AddDestination>;
 /** Any fields of a stream. Absent and null fields stay unchanged, except that null removes `oauth2`, `confirmations` and the limits `maxInFlight`, `maxPerSecond`, `maxWebhookBytes` and `timeoutSeconds`. An empty list clears a list. */
 export type UpdateEvmStream = Optional<CreateEvmStream>;
 /** `configured`: with a flag, a variable or the settings file · `added`: while the service ran */

@@ -7,6 +7,9 @@ export const PAGE_LIMIT = 100;
 /** Maximum length of the text that a list is searched for, in characters. */
 export const MAX_FIND_LENGTH = 100;
 
+/** Maximum number of destinations of a stream, including its `webhookUrl`. */
+export const MAX_DESTINATIONS = 5;
+
 /** Default of `--max-webhook-bytes`, the maximum size of a webhook that Sluice sends. */
 export const DEFAULT_MAX_WEBHOOK_BYTES = 8 * 1024 * 1024;
 

@@ -22,6 +22,7 @@ import { createActivityHandlers } from './calls/deliveries/activity.ts';
 import { createInboxHandlers } from './calls/deliveries/inboxes.ts';
 import { type ReplayHandlerNeeds, createReplayHandlers } from './calls/deliveries/replays.ts';
 import { type AboutHandlerNeeds, createAboutHandlers } from './calls/account/about.ts';
+import { createDestinationHandlers } from './calls/streams/destinations.ts';
 import { type FeedHandlerNeeds, createFeedHandlers } from './calls/streams/feeds.ts';
 import { createSessionHandlers } from './calls/account/sessions.ts';
 import { createChainHandlers } from './calls/chains/chains.ts';
@@ -194,6 +195,7 @@ const createSharedHandlers = (needs: AppNeeds) => ({
   ...createActivityHandlers(needs),
   ...createInboxHandlers(needs),
   ...createFeedHandlers(needs),
+  ...createDestinationHandlers(needs),
   ...createBlockHandlers(needs),
   ...createExplainHandler(needs),
 });

@@ -103,6 +103,7 @@ export const notFound = (
     | 'API key'
     | 'Public key'
     | 'Stream'
+    | 'Destination'
     | 'Address'
     | 'Delivery'
     | 'History'

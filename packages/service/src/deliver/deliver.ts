@@ -12,6 +12,7 @@ import { type AttemptOptions, createAttempts } from './attempt.ts';
 import { IN_FLIGHT_PER_STREAM } from './capacity.ts';
 import { createClaims } from './claims.ts';
 import { createLanes, toCounts } from './lanes.ts';
+import { laneOf } from '../store/rows/laneIds.ts';
 import { LEASE_MS, createLeases } from './leases.ts';
 import { createOutcomes, toOutcome } from './outcomes.ts';
 import type { RetryOptions } from './schedule.ts';
@@ -92,9 +93,9 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
       if (lostTwice > 0) suspects.look();
       const ended = [...quarantined, ...canceled];
       options.onLostLeases(released + ended.length);
-      for (const { streamId } of ended) lanes.count(streamId, -1);
-      for (const { id, streamId } of quarantined) {
-        log.error('delivery quarantined', { delivery: id, stream: streamId });
+      for (const each of ended) lanes.count(laneOf(each), -1);
+      for (const each of quarantined) {
+        log.error('delivery quarantined', { delivery: each.id, stream: laneOf(each) });
       }
       if (released === 0) return;
       log.warn('leases expired', { count: released });
@@ -179,10 +180,11 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
 
   /** Counts deliveries that this process moved into or out of queues. */
   const count = (moved: readonly DeliverySummary[]): void => {
-    for (const { streamId, state, createdAt, updatedAt } of moved) {
+    for (const delivery of moved) {
+      const { state, createdAt, updatedAt } = delivery;
       // Deliveries that were quarantined on creation were never in the queue.
       if (state === 'quarantined' && updatedAt === createdAt) continue;
-      lanes.count(streamId, QUEUED.has(state) ? 1 : -1);
+      lanes.count(laneOf(delivery), QUEUED.has(state) ? 1 : -1);
     }
   };
 

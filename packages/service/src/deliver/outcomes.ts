@@ -4,6 +4,7 @@ import { hideSecrets } from '../base/hideSecrets.ts';
 import { type Log, describeError } from '../base/log.ts';
 import { type BatchWriter, createBatchWriter } from '../store/engine/batchWriter.ts';
 import type { AttemptOutcome, ClaimedDelivery } from '../store/deliveries/contract.ts';
+import { laneOf } from '../store/rows/laneIds.ts';
 import type { Store } from '../store/store.ts';
 import type { AttemptedSend } from './attempt.ts';
 import type { Lanes } from './lanes.ts';
@@ -88,7 +89,7 @@ export function createOutcomes({
     try {
       const changed = await store.completeDeliveries(batch);
       for (const outcome of batch) leases.drop(outcome);
-      for (const each of changed) if (!isWaiting(each.state)) lanes.count(each.streamId, -1);
+      for (const each of changed) if (!isWaiting(each.state)) lanes.count(laneOf(each), -1);
       if (changed.length < batch.length) onLostOutcomes(batch.length - changed.length);
       onAttempts(changed);
     } catch (error) {

@@ -3,6 +3,7 @@
  * leases, and abandons its unfinished address changes.
  */
 import type { Log } from '../base/log.ts';
+import { laneOf } from '../store/rows/laneIds.ts';
 import type { Store } from '../store/store.ts';
 
 /**
@@ -16,8 +17,8 @@ export async function takeOverLedger(
   await store.endLeases();
   const { released, quarantined, canceled } = await store.releaseLeases('all');
   if (released > 0) log.warn('released leases of the previous process', { count: released });
-  for (const { id, streamId } of quarantined) {
-    log.error('delivery quarantined', { delivery: id, stream: streamId });
+  for (const each of quarantined) {
+    log.error('delivery quarantined', { delivery: each.id, stream: laneOf(each) });
   }
   await store.cleanUpAddresses({ keepMs: Number.MAX_SAFE_INTEGER, staleMs: 0 });
   return released + quarantined.length + canceled.length;

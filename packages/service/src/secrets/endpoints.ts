@@ -5,6 +5,7 @@
  */
 import type { OAuth2Credentials } from '@sluice/kit/contract';
 import { eachStream } from '../store/streams/eachStream.ts';
+import { toLaneId } from '../store/rows/laneIds.ts';
 import type { Store } from '../store/store.ts';
 import type { Sealed } from '../store/streams/contract.ts';
 import type { Vault } from './vault.ts';
@@ -97,13 +98,23 @@ export function createEndpoints(vault: Vault): Endpoints {
   };
 }
 
+/** Yields the endpoints of all streams and their additional destinations. */
+async function* eachEndpoint(
+  store: Store,
+): AsyncGenerator<Endpoint & { id: string; laneId: string }> {
+  for await (const stream of eachStream(store)) yield { ...stream, laneId: stream.id };
+  for (const each of await store.listDestinations()) {
+    yield { ...each, id: each.streamId, laneId: toLaneId(each.streamId, each.destination) };
+  }
+}
+
 /**
  * Re-encrypts values that an older master key encrypted, and returns the number of changed streams.
  * @throws CallerError if the key of a value was not provided
  */
 export async function resealEndpoints(store: Store, vault: Vault): Promise<number> {
   let count = 0;
-  for await (const { id, webhookUrl, headers, oauth2 } of eachStream(store)) {
+  for await (const { id, laneId, webhookUrl, headers, oauth2 } of eachEndpoint(store)) {
     let isOld = false;
     const again = (sealed: string, purpose: string): string => {
       if (!vault.isOld(sealed)) return sealed;
@@ -119,7 +130,7 @@ export async function resealEndpoints(store: Store, vault: Vault): Promise<numbe
       ),
     };
     if (!isOld) continue;
-    await store.updateStream(id, patch as Sealed<typeof patch>);
+    await store.updateStream(laneId, patch as Sealed<typeof patch>);
     count++;
   }
   return count;

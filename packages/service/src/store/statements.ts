@@ -36,6 +36,7 @@ import { createTotalReads } from './stats/totalReads.ts';
 import type { Reads, Writes } from './store.ts';
 import { createHealthWrites } from './streams/healthWrites.ts';
 import { createStreamChangeReads } from './streams/streamChanges.ts';
+import { createDestinationWrites } from './streams/destinations.ts';
 import { createStreamReads } from './streams/streamReads.ts';
 import { createStreamWrites } from './streams/streamWrites.ts';
 import { createInvariantReads } from './integrity/invariantReads.ts';
@@ -79,6 +80,7 @@ export const createReads = (db: Kysely<Tables>, engine: Engine): Reads => ({
 /** Returns all writes. Nearly every method runs in one transaction. */
 export const createWrites = (ledger: Ledger): Writes => ({
   ...createStreamWrites(ledger),
+  ...createDestinationWrites(ledger),
   ...createHealthWrites(ledger),
   ...createAddressWrites(ledger),
   ...createChildWrites(ledger),

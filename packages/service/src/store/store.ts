@@ -8,6 +8,7 @@ import type {
   StreamReads,
   StreamChangeReads,
   StreamWrites,
+  DestinationWrites,
   HealthWrites,
 } from './streams/contract.ts';
 import type { AddressReads, AddressWrites } from './addresses/contract.ts';
@@ -83,6 +84,7 @@ export interface Reads
 export interface Writes
   extends
     StreamWrites,
+    DestinationWrites,
     HealthWrites,
     AddressWrites,
     ChildWrites,

@@ -7,6 +7,7 @@ import { testChildren } from './children.suite.ts';
 import { testConfirmations } from './confirmations.suite.ts';
 import { testCoverage } from './coverage.suite.ts';
 import { testDeliveries } from './deliveries.suite.ts';
+import { testDestinations } from './destinations.suite.ts';
 import { testEnrichment } from './enrichment.suite.ts';
 import { testFeeds } from './feeds.suite.ts';
 import { testLeases } from './leases.suite.ts';
@@ -35,6 +36,7 @@ export function testStore(open: () => Promise<Store>): void {
   testReads(tools);
   testEnrichment(tools);
   testDeliveries(tools);
+  testDestinations(tools);
   testRetries(tools);
   testUnverified(tools);
   testFeeds(tools);

@@ -27,6 +27,7 @@ export const REFRESHES: Readonly<
   children: ['job', 'stream'],
   coverage: ['job', 'stream'],
   consumers: ['delivery', 'stream'],
+  destinations: ['stream'],
   jobs: ['job'],
   chains: ['block', 'reorg', 'chain'],
   deliveries: ['delivery'],
@@ -72,6 +73,7 @@ const OF_STREAM: readonly string[] = [
   'children',
   'coverage',
   'consumers',
+  'destinations',
 ];
 
 function streamIdOf(event: LiveEvent): string | undefined {

@@ -26,6 +26,7 @@ export const queryKeys = {
   children: (id: string) => ['children', id],
   coverage: (id: string) => ['coverage', id],
   consumers: (id: string) => ['consumers', id],
+  destinations: (id: string) => ['destinations', id],
   jobs: ['jobs'],
   inboxes: ['inboxes'],
   keys: ['keys'],

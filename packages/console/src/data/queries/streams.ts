@@ -73,8 +73,15 @@ const CONSUMERS_REFRESH_MS = 5_000;
 export const consumersQuery = (id: string) =>
   queryOptions({
     queryKey: queryKeys.consumers(id),
-    queryFn: ({ signal }) => sluice.listFeedConsumers(id, { signal }),
+    queryFn: ({ signal }) => sluice.listFeedConsumers(id, {}, { signal }),
     refetchInterval: untilForbidden(CONSUMERS_REFRESH_MS),
+  });
+
+/** Reads the additional destinations of a stream. */
+export const destinationsQuery = (id: string) =>
+  queryOptions({
+    queryKey: queryKeys.destinations(id),
+    queryFn: ({ signal }) => sluice.listDestinations(id, { signal }),
   });
 
 export const activityQuery = (query: ActivityQuery) =>

@@ -43,7 +43,8 @@ export async function* readDeliveries(
   query: ReadFeedOptions,
   given: AbortSignal | undefined,
 ): AsyncGenerator<ReadDelivery, undefined> {
-  const { consumer = '', mode = 'share', leaseMs = FEED_LEASE_MS } = query;
+  const { consumer = '', destination, mode = 'share', leaseMs = FEED_LEASE_MS } = query;
+  const place = { consumer, ...(destination !== undefined && { destination }) };
   const controller = new AbortController();
   const { signal } = controller;
   const stop = (): void => controller.abort();
@@ -54,7 +55,7 @@ export async function* readDeliveries(
     (positions, last) =>
       calls.acknowledgeFeed(
         streamId,
-        { consumer, positions: [...positions] },
+        { ...place, positions: [...positions] },
         last ? { timeoutMs: LAST_TIMEOUT_MS } : { signal, maxRetries: UNLIMITED },
       ),
     signal,
@@ -70,7 +71,7 @@ export async function* readDeliveries(
     await calls
       .releaseFeed(
         streamId,
-        { consumer, leaseEndsAt, positions },
+        { ...place, leaseEndsAt, positions },
         { timeoutMs: LAST_TIMEOUT_MS, maxRetries: 0 },
       )
       .catch(() => {});

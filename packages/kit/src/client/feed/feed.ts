@@ -14,6 +14,8 @@ export interface FeedRules<Family extends WebhookFamily> extends Pick<UnwrapRule
   /** The stream's secret, or several during a rotation. Without one, signatures are not verified. */
   readonly secrets?: readonly string[] | undefined;
   readonly secret?: string | undefined;
+  /** Number of the additional destination whose feed it is. Default: the `webhookUrl`. */
+  readonly destination?: number | undefined;
   /** Maximum number of deliveries per request, 1 to 1000. Default: 100. */
   readonly limit?: number | undefined;
   /** Signal that ends the iteration without an error. */

@@ -8,7 +8,7 @@ import { isRecord } from './responses.ts';
 export interface RequestTarget {
   readonly route: Route;
   /** Values for the `{parameters}` of the route's path. */
-  readonly path?: Readonly<Record<string, string>>;
+  readonly path?: Readonly<Record<string, string | number>>;
   /** A list is sent as one `name=value` pair for each item. */
   readonly query?: Readonly<Record<string, QueryValue | readonly QueryValue[]>>;
 }
@@ -49,7 +49,8 @@ export function checkApiKey(apiKey: string): void {
 
 export function urlOf(base: URL, { route, path = {}, query = {} }: RequestTarget): URL {
   const filled = route.path.replace(/\{(\w{1,40})\}/g, (_, name: string) => {
-    const value = path[name];
+    const given = path[name];
+    const value = typeof given === 'number' ? String(given) : given;
     if (typeof value === 'string' && value !== '' && value !== '.' && value !== '..') {
       return encodeURIComponent(value);
     }

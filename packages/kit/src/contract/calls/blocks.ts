@@ -67,6 +67,11 @@ export const job = named(
   z.strictObject({
     id: uuid,
     streamId: uuid,
+    destination: count
+      .exactOptional()
+      .describe(
+        'The only destination that gets the webhooks, 0 for the `webhookUrl`; absent for all.',
+      ),
     chainId,
     kind: shape(
       'JobKind',

@@ -28,7 +28,12 @@ export const aboutBody = text.describe(
 const deliverySummaryFields = {
   id: uuid.describe('The `webhook-id` of every attempt.'),
   streamId: uuid,
-  matchId: uuid.describe('Shared by the deliveries of one block and its removal webhook.'),
+  destination: count
+    .exactOptional()
+    .describe('Number of the additional destination; absent for the `webhookUrl`.'),
+  matchId: uuid.describe(
+    'Shared by the deliveries of one block to one destination, and its removal webhook.',
+  ),
   tag: text,
   chainId,
   blockNumber: count,

@@ -4,6 +4,7 @@ import { component, named, shape } from '../named.ts';
 import {
   CONSUMER_NAME,
   acknowledgeFeedSchema,
+  feedQuerySchema,
   readFeedQuerySchema,
   releaseFeedSchema,
   resetFeedConsumerSchema,
@@ -92,7 +93,8 @@ export const feedsCalls = tagged('Sluice', {
     path: '/sluice/streams/{id}/feed',
     scope: 'feed:read',
     params: { id: idOf('stream') },
-    summary: 'Read the next deliveries of a stream whose webhookUrl is sluice://feed',
+    summary:
+      'Read the next deliveries of a stream or destination whose webhookUrl is sluice://feed',
     description:
       'Each delivery is returned at least once per consumer, and again under the same `webhook-id` until it is acknowledged. A process lets at most 1,000 reads wait per key, and 5,000 in total; others get a 503 with `Retry-After`.',
     query: readFeedQuerySchema,
@@ -127,6 +129,7 @@ export const feedsCalls = tagged('Sluice', {
     scope: 'feed:read',
     params: { id: idOf('stream') },
     summary: 'List the consumers of a feed by name, with their progress',
+    query: feedQuerySchema,
     response: feedConsumerList,
     errors: [404, 422],
   },
@@ -150,6 +153,7 @@ export const feedsCalls = tagged('Sluice', {
     audited: true,
     params: { id: idOf('stream'), name: consumerName },
     summary: 'Delete a consumer of a feed and its position',
+    query: feedQuerySchema,
     errors: [404, 422],
   },
 });

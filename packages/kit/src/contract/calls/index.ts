@@ -14,6 +14,7 @@ import type { Call, Tag } from './basics.ts';
 import { blocksCalls } from './blocks.ts';
 import { chainsCalls } from './chains.ts';
 import { deliveriesCalls, explainCalls } from './deliveries.ts';
+import { destinationsCalls } from './destinations.ts';
 import { feedsCalls } from './feeds.ts';
 import { inboxesCalls } from './inboxes.ts';
 import { replaysCalls } from './replays.ts';
@@ -52,6 +53,7 @@ export const SLUICE_CALLS = {
   ...activityCalls,
   ...inboxesCalls,
   ...feedsCalls,
+  ...destinationsCalls,
   ...chainsCalls,
   ...contractsCalls,
   ...alertCalls,

@@ -16,6 +16,7 @@ import {
   text,
   WHOLE_NUMBER,
   wholeNumberText,
+  withStream,
 } from './fields.ts';
 
 const deliveryOrder = requestShape(
@@ -56,18 +57,20 @@ export const listDeliveriesQuerySchema: z.ZodType<
   'Filter, search, order and page of a delivery list. Default: all deliveries.',
   typed(
     'ListOptions & DeliveryFilter & DeliveryOrder & DeliverySearch',
-    z.object({
-      ...page,
-      ...deliveryOrder.shape,
-      ...deliverySearch.shape,
-      ...deliveryFilter(wholeNumberText, flagText),
-    }),
+    withStream(
+      z.object({
+        ...page,
+        ...deliveryOrder.shape,
+        ...deliverySearch.shape,
+        ...deliveryFilter(wholeNumberText, flagText),
+      }),
+    ),
   ),
 );
 
 export const deliveryCountsQuerySchema: z.ZodType<DeliveryFilter> = typed(
   'DeliveryFilter',
-  z.object(deliveryFilter(wholeNumberText, flagText)),
+  withStream(z.object(deliveryFilter(wholeNumberText, flagText))),
 );
 
 export const estimateReplaySchema: z.ZodType<{ filter: DeliveryFilter }> = component(

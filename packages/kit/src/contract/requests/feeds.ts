@@ -11,6 +11,7 @@ import {
 } from '../rules/feed.ts';
 import type {
   AcknowledgeFeed,
+  FeedOptions,
   FeedStart,
   ReadFeedOptions,
   ReleaseFeed,
@@ -22,6 +23,19 @@ export const CONSUMER_NAME =
   'should be 1 to 63 lowercase letters, digits, dots, dashes and underscores, e.g. billing';
 
 const consumer = z.string({ error: CONSUMER_NAME }).refine(isConsumerName, CONSUMER_NAME);
+
+const OF_DESTINATION =
+  'Number of the additional destination whose feed it is. Default: the `webhookUrl`.';
+const destination = wholeNumber.optional().describe(OF_DESTINATION);
+
+/** Selects the feed of a stream. */
+export const feedQuerySchema: z.ZodType<FeedOptions> = requestShape(
+  'FeedOptions',
+  'Which feed of a stream.',
+  z.object({
+    destination: wholeNumberText.optional().meta({ ...WHOLE_NUMBER, description: OF_DESTINATION }),
+  }),
+);
 
 const feedMode = z.enum(['share', 'each'], { error: 'should be share or each' });
 
@@ -52,6 +66,9 @@ export const readFeedQuerySchema: z.ZodType<ReadFeed> = requestShape(
         description:
           "Only in the mode `each`: the position after which to read, such as `nextPosition` of the previous response. Default: the consumer's position, or the end of the feed without a consumer.",
       }),
+      destination: wholeNumberText
+        .optional()
+        .meta({ ...WHOLE_NUMBER, description: OF_DESTINATION }),
       limit: queryCount(1, MAX_FEED_LIMIT, FEED_LIMIT).describe(
         `Maximum number of deliveries, 1 to ${MAX_FEED_LIMIT}. Default: ${FEED_LIMIT}.`,
       ),
@@ -80,6 +97,7 @@ export const acknowledgeFeedSchema: z.ZodType<AcknowledgeFeed> = namedRequest(
   z
     .strictObject({
       consumer,
+      destination,
       ids: z
         .array(z.uuid({ error: 'should be a delivery ID, a UUID' }))
         .min(1, acknowledged)
@@ -106,6 +124,7 @@ export const releaseFeedSchema: z.ZodType<ReleaseFeed> = namedRequest(
   'Deliveries of one response that a reader will not process.',
   z.strictObject({
     consumer,
+    destination,
     leaseEndsAt: wholeNumber.describe(
       'The `leaseEndsAt` of the response. Deliveries that another reader has leased since are ignored.',
     ),
@@ -134,5 +153,5 @@ const feedStart: z.ZodType<FeedStart> = requestShape(
 export const resetFeedConsumerSchema: z.ZodType<ResetFeedConsumer> = namedRequest(
   'ResetFeedConsumer',
   'Where the consumer of a feed continues.',
-  z.strictObject({ to: feedStart }),
+  z.strictObject({ to: feedStart, destination }),
 );

@@ -147,6 +147,12 @@ export const page = {
     .describe('The `cursor` of the previous page.'),
 };
 
+export const onlyDestination = wholeNumber
+  .optional()
+  .describe(
+    'The only destination that gets the webhooks: 0 for the `webhookUrl`, or the number of an additional one. Default: all. Sluice only.',
+  );
+
 const responseStatus = z.string().regex(/^([1-5]\d\d|[1-5]xx|none)$/, {
   error: 'should be a status, e.g. 404, a class of statuses, e.g. 5xx, or none',
 });
@@ -179,6 +185,9 @@ export const deliveryFilter = (whole: z.ZodType<number>, flag: z.ZodType<boolean
       MAX_DELIVERY_IDS,
     ).describe('Delivery IDs, at most 500.'),
     streamId: anyOf('string', streamId, UUID),
+    destination: number.describe(
+      'One destination of the streams: 0 for the `webhookUrl`, or the number of an additional one. Only with `streamId`. Default: all.',
+    ),
     chainId: anyOf('string', anyChain, { type: 'string', examples: ['0x1'] }).describe(
       'In hex; for Aptos, `aptos:` and the network.',
     ),
@@ -216,12 +225,19 @@ export const deliveryFilter = (whole: z.ZodType<number>, flag: z.ZodType<boolean
   };
 };
 
+/** Requires streams in a filter by destination, because each stream numbers its own. */
+export const withStream = <Schema extends z.ZodType<DeliveryFilter>>(schema: Schema): Schema =>
+  schema.refine((it) => it.destination === undefined || it.streamId !== undefined, {
+    path: ['destination'],
+    error: 'should be used together with streamId, because each stream numbers its destinations',
+  });
+
 export const replayFilter: z.ZodType<DeliveryFilter> = requestShape(
   'DeliveryFilter',
   'Matches deliveries that match every given field. Ranges include both ends.',
-  z
-    .strictObject(deliveryFilter(wholeNumber, z.boolean({ error: 'should be true or false' })))
-    .refine((it) => Object.values(it).some((value) => value !== undefined), {
-      error: 'should have at least one field, e.g. {"state": "failed"}',
-    }),
+  withStream(
+    z.strictObject(deliveryFilter(wholeNumber, z.boolean({ error: 'should be true or false' }))),
+  ).refine((it) => Object.values(it).some((value) => value !== undefined), {
+    error: 'should have at least one field, e.g. {"state": "failed"}',
+  }),
 );

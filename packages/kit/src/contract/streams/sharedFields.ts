@@ -194,6 +194,24 @@ export const deliveryFields = {
   }),
 } as const satisfies Fields;
 
+/** Fields of an additional destination of a stream. */
+export const additionalFields = {
+  webhookUrl: destinationFields.webhookUrl,
+  description: {
+    kind: 'text',
+    accepts: given(destinationFields.description.accepts),
+    returns: z.string(),
+    default: '',
+  },
+  headers: deliveryFields.headers,
+  oauth2: deliveryFields.oauth2,
+  maxInFlight: deliveryFields.maxInFlight,
+  maxPerSecond: deliveryFields.maxPerSecond,
+  timeoutSeconds: deliveryFields.timeoutSeconds,
+  retries: deliveryFields.retries,
+  strictOrder: deliveryFields.strictOrder,
+} as const satisfies Fields;
+
 /** Fields that only the service sets. */
 export const statusFields = {
   status: { kind: 'text', isReadOnly: true, returns: streamStatus },

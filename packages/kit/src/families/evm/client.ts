@@ -144,7 +144,7 @@ export const createEvmStreams = ({ one }: Calls): EvmStreamsClient => ({
   sendBlock: ({ streamId, ...block }, options) =>
     one(() => ({ route: ROUTES.sendEvmBlock, path: { ...toBlockPath(block), streamId } }), options),
 
-  createHistoricalJob: ({ chainId, streamId, blockFrom, blockTo }, options) =>
+  createHistoricalJob: ({ chainId, streamId, blockFrom, blockTo, destination }, options) =>
     one(
       () => ({
         route: ROUTES.createHistoricalJob,
@@ -153,6 +153,7 @@ export const createEvmStreams = ({ one }: Calls): EvmStreamsClient => ({
           streamId,
           blockFrom: toBlockNumber('blockFrom', blockFrom),
           blockTo: toBlockNumber('blockTo', blockTo),
+          ...(destination !== undefined && { destination }),
         },
       }),
       options,

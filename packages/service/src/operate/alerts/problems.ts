@@ -2,7 +2,8 @@
  * Finds the current problems of streams, deliveries, chains, the disk and the client certificate,
  * and their recoveries.
  */
-import type { Alert, ChainState } from '@sluice/kit/contract';
+import type { Alert, ChainState, StreamStatus } from '@sluice/kit/contract';
+import { toPlace } from '../../store/rows/laneIds.ts';
 import type { Store } from '../../store/store.ts';
 import type { ChainReport } from '../../store/leases/contract.ts';
 
@@ -14,7 +15,7 @@ export type AlertContent = Alert extends infer Each
   : never;
 
 export interface SituationSources {
-  store: Pick<Store, 'readProblems' | 'readStream' | 'listFeedsBehind'>;
+  store: Pick<Store, 'readProblems' | 'readStream' | 'listDestinations' | 'listFeedsBehind'>;
   /** Retention of delivered webhooks, which includes those that consumers of feeds have not read. */
   deliveredMs: number;
   chains(): ChainReport[];
@@ -70,19 +71,32 @@ export function createSituation({
   /** Times at which chains went down, on a monotonic clock. */
   const downSince = new Map<string, number>();
 
+  /** Returns the status of a stream or of an additional destination, and the tag of the stream. */
+  const readLane = async (
+    id: string,
+  ): Promise<{ status: StreamStatus; tag: string } | undefined> => {
+    const { streamId, destination } = toPlace(id);
+    const stream = await store.readStream(streamId);
+    if (stream === undefined || destination === undefined) return stream;
+    const added = await store.listDestinations(streamId);
+    const found = added.find((each) => each.destination === destination);
+    return found && { status: found.status, tag: stream.tag };
+  };
+
   return {
     async readProblems() {
       const { now, streams, quarantined } = await store.readProblems();
       const problems = new Map<string, { state: string; alert: AlertContent }>();
-      for (const { id: streamId, tag, status, reason } of streams) {
+      for (const { id, tag, status, reason } of streams) {
         const type =
           status === 'error' ? ('stream.error' as const) : ('stream.terminated' as const);
-        const alert = { type, data: { streamId, tag, reason } };
-        problems.set(`stream ${streamId}`, { state: status, alert });
+        const alert = { type, data: { ...toPlace(id), tag, reason } };
+        problems.set(`stream ${id}`, { state: status, alert });
       }
-      for (const data of quarantined) {
+      for (const { streamId: lane, ...counted } of quarantined) {
+        const data = { ...toPlace(lane), ...counted };
         const alert = { type: 'delivery.quarantined' as const, data };
-        problems.set(`quarantine ${data.streamId}`, { state: String(data.count), alert });
+        problems.set(`quarantine ${lane}`, { state: String(data.count), alert });
       }
       const expiringMs = Math.min(EXPIRING_MS, deliveredMs / 2);
       for (const { oldestAt, ...consumer } of await store.listFeedsBehind(
@@ -91,6 +105,7 @@ export function createSituation({
         const expires = new Date(oldestAt + deliveredMs).toISOString();
         const data = {
           ...consumer,
+          ...toPlace(consumer.streamId),
           oldestAt: new Date(oldestAt).toISOString(),
           reason: `The consumer ${consumer.consumer} has not acknowledged deliveries, the first of which expires at ${expires}`,
         };
@@ -123,15 +138,15 @@ export function createSituation({
       if (subject === CERTIFICATE) return { type: 'client-certificate.renewed', data: {} };
       const [kind, id = '', consumer = ''] = subject.split(' ');
       if (kind === 'stream') {
-        const stream = await store.readStream(id);
-        return stream?.status === 'active'
-          ? { type: 'stream.recovered', data: { streamId: id, tag: stream.tag } }
+        const lane = await readLane(id);
+        return lane?.status === 'active'
+          ? { type: 'stream.recovered', data: { ...toPlace(id), tag: lane.tag } }
           : undefined;
       }
       if (kind === 'feed') {
-        const stream = await store.readStream(id);
+        const lane = await readLane(id);
         return (
-          stream && { type: 'feed.recovered', data: { streamId: id, tag: stream.tag, consumer } }
+          lane && { type: 'feed.recovered', data: { ...toPlace(id), tag: lane.tag, consumer } }
         );
       }
       if (kind !== 'chain') return undefined;

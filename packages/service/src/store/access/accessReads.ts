@@ -52,6 +52,7 @@ export const createAccessReads = (db: Kysely<Tables>, engine: Engine): AccessRea
       .selectFrom('stream')
       .select(['id', 'secrets'])
       .where('id', '>', after)
+      .where('destination_of', 'is', null)
       .where('deleted_at', 'is', null)
       .orderBy('id')
       .limit(STREAMS_PER_PAGE)

@@ -4,6 +4,7 @@ import { toApiKeyRecord } from './accessReads.ts';
 import type { Db, Tables } from '../tables/tables.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
 import type { AccessWrites, ApiKeyRecord, NewApiKey } from './contract.ts';
+import { inheritSettings } from '../streams/destinations.ts';
 import { recordStreamChange } from '../streams/streamChanges.ts';
 
 /**
@@ -100,6 +101,7 @@ export const createAccessWrites = (db: Kysely<Tables>, engine: Engine): AccessWr
         .where('deleted_at', 'is', null)
         .executeTakeFirst();
       if (numUpdatedRows === 0n) return false;
+      await inheritSettings(trx, streamId);
       if (note !== undefined) {
         await recordStreamChange(trx, streamId, note, await readNow(engine, trx));
       }

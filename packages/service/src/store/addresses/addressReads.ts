@@ -82,6 +82,7 @@ export function createAddressReads(db: Kysely<Tables>): AddressReads {
             .selectFrom('stream')
             .select([...streamColumns, 'deleted_at'])
             .where('family', '=', family)
+            .where('destination_of', 'is', null)
             .where('revision', '>', whole ? -1 : afterRevision)
             .execute();
           const live = streams.filter(

@@ -17,6 +17,7 @@ import {
   insertMatches,
   isLive,
   liveOrigin,
+  selectDestinations,
   selectKnown,
   withoutDeleted,
 } from './matches.ts';
@@ -84,13 +85,15 @@ export function createBlockWrites({ db, engine, transact, maxChildren }: Ledger)
         finalized: tagged?.finalized ?? -1,
       };
       return transact(async (trx, effects) => {
-        const [[held], [read], known] = await engine.pipeline(trx, [
+        const [[held], [read], known, destinations] = await engine.pipeline(trx, [
           () => {
             const openDay = commit.matches.length > 0 ? day : undefined;
             return holdCheckpoint(trx, engine, { chain, epoch, hash: block.hash, after, openDay });
           },
           () => selectMoment(engine).compile(trx),
           () => selectKnown(trx, chain, block, isLive).compile(),
+          () =>
+            commit.matches.length > 0 ? selectDestinations(trx, engine, commit.matches) : undefined,
         ]);
         if (held === undefined) return { outcome: 'lost-lease' };
         if (held.is_next === null) return { outcome: 'not-next' };
@@ -139,6 +142,7 @@ export function createBlockWrites({ db, engine, transact, maxChildren }: Ledger)
           chain,
           block,
           known: left,
+          destinations,
           unverified,
           now,
           // The block is read again, which finds what the restored matches lack.

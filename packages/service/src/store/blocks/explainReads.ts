@@ -1,6 +1,7 @@
 /** Finds data about a block, a transaction or an address in the ledger. */
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import { IS_LISTED } from '../rows/listedAddress.ts';
+import { streamOf } from '../rows/laneIds.ts';
 import { deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
 import { fromConfirmColumns } from './confirmations.ts';
 import { readCodes } from './unverified.ts';
@@ -46,7 +47,7 @@ export const createExplainReads = (db: Kysely<Tables>): ExplainReads => ({
       .execute();
     const byMatch = Map.groupBy(rows.map(toDeliverySummary), ({ matchId }) => matchId);
     return matches.map((match) => ({
-      streamId: match.stream_id,
+      streamId: streamOf(match.stream_id),
       state: match.state,
       confirmations: fromConfirmColumns(match),
       isEnriching: match.enrichment !== null && match.set_aside === null,

@@ -16,6 +16,7 @@ import type { Db, Tables } from '../tables/tables.ts';
 import type { Engine, Moment } from '../engine/engine.ts';
 import { toLedgerText } from '../engine/ledgerText.ts';
 import { newId } from '../rows/ids.ts';
+import { destinationOf } from '../rows/laneIds.ts';
 import { toBlockDay } from '../engine/days.ts';
 import { deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
 import { countMatched } from '../stats/statWrites.ts';
@@ -225,7 +226,8 @@ export const selectKnown = (
  * Inserts the matches of a block and their first deliveries: the confirmed delivery of a
  * `confirmed` match, or the unconfirmed delivery of a `frozen` match unless its stream has only
  * confirmed deliveries. Omits matches of this origin that are `known`, and other parts of matches all
- * of whose parts are known. The partition of the block's day must be open.
+ * of whose parts are known. Additional destinations of a stream get copies of its matches, which are
+ * confirmed, removed and restored like those of the stream, but on their own. The partition of the block's day must be open.
  */
 export async function insertMatches(
   trx: Db,
@@ -238,6 +240,8 @@ export async function insertMatches(
     known,
     unverified,
     now,
+    onlyLane,
+    destinations,
     ...given
   }: {
     chain: string;
@@ -248,6 +252,10 @@ export async function insertMatches(
     known: readonly KnownMatch[];
     unverified: Unverified | undefined;
     now: number;
+    /** The only lane that gets the matches. Default: all lanes of their streams. */
+    onlyLane?: string | undefined;
+    /** The additional destinations of the streams. Default: read from the ledger. */
+    destinations?: readonly DestinationRow[] | undefined;
   },
 ): Promise<DeliverySummary[]> {
   const phase = state === 'frozen' ? 'unconfirmed' : 'confirmed';
@@ -261,7 +269,14 @@ export async function insertMatches(
     // After an edit of the stream, the same records may make another number of parts.
     return its.length === its[0]?.parts || its.some((each) => each.part === part);
   };
-  const matches = given.matches.filter((match) => !isKnown(match));
+  const matches = (
+    onlyLane === undefined
+      ? toAllLanes(
+          given.matches,
+          destinations ?? (await readDestinations(trx, engine, given.matches)),
+        )
+      : given.matches.map((match) => ({ ...match, streamId: onlyLane }))
+  ).filter((match) => !isKnown(match));
   const marks = {
     unverified: unverified?.codes.join(', ') ?? null,
     witnesses: unverified?.witnesses ?? null,
@@ -304,7 +319,7 @@ export async function insertMatches(
       trx,
       [
         insertRows,
-        () => countMatched(trx, engine, chain, chunk, now),
+        () => countMatched(trx, engine, chain, chunk.filter(isOfStream), now),
         () => toTransactions(trx, engine, chunk, rows, place.block_day),
         insertDelivered,
       ],
@@ -313,6 +328,54 @@ export async function insertMatches(
   }
   return created;
 }
+
+/** An additional destination of a stream. */
+interface DestinationRow {
+  id: string;
+  destination_of: string;
+}
+
+/**
+ * Builds the query for the additional destinations of these streams that get new matches. Streams
+ * without any cost one search of a small index.
+ */
+export const selectDestinations = (
+  trx: Db,
+  engine: Engine,
+  matches: readonly Pick<NewMatch, 'streamId'>[],
+): CompiledQuery<DestinationRow> => {
+  const ids = engine.texts([...new Set(matches.map(({ streamId }) => streamId))], 'id');
+  return sql<DestinationRow>`
+    select id, destination_of from stream
+    where destination_of is not null and destination_of ${engine.isIn(sql`select id from ${ids} as matched`)}
+      and deleted_at is null and status <> 'terminated'
+    order by id`.compile(trx);
+};
+
+async function readDestinations(
+  trx: Db,
+  engine: Engine,
+  matches: readonly NewMatch[],
+): Promise<readonly DestinationRow[]> {
+  if (matches.length === 0) return [];
+  return (await trx.executeQuery(selectDestinations(trx, engine, matches))).rows;
+}
+
+/** Adds a copy of each match for each additional destination of its stream. */
+function toAllLanes(
+  matches: readonly NewMatch[],
+  destinations: readonly DestinationRow[],
+): readonly NewMatch[] {
+  if (destinations.length === 0) return matches;
+  const lanesOf = Map.groupBy(destinations, (each) => each.destination_of);
+  return matches.flatMap((match) => [
+    match,
+    ...(lanesOf.get(match.streamId) ?? []).map(({ id }) => ({ ...match, streamId: id })),
+  ]);
+}
+
+/** Returns whether a match is the one of a stream, not the copy for an additional destination. */
+const isOfStream = ({ streamId }: NewMatch): boolean => destinationOf(streamId) === 0;
 
 /** Types of the columns of a match that differ within its block. */
 const matchColumns = {

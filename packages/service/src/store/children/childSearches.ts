@@ -96,6 +96,7 @@ async function insertSearch(
     .values({
       id: newId(),
       kind: 'children',
+      lane_id: null,
       next_block: search.block_from,
       matches: 0,
       created_at: now,

@@ -1,9 +1,10 @@
 /** Counts the deliveries that have each value of a filter, so that users can choose a value. */
-import type { DeliveryCounts, DeliveryFilter } from '@sluice/kit/contract';
+import type { DeliveryCounts } from '@sluice/kit/contract';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { allOf, isReorged, toConditions } from './deliveryFilter.ts';
+import { type LaneFilter, allOf, inLanes, isReorged, toConditions } from './deliveryFilter.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
 import { firstIdAt } from '../rows/ids.ts';
+import { streamOf } from '../rows/laneIds.ts';
 import type { CountReads } from './contract.ts';
 import type { Tables } from '../tables/tables.ts';
 
@@ -13,7 +14,7 @@ import type { Tables } from '../tables/tables.ts';
  */
 const READ_LIMIT = 25_000;
 
-type Field = keyof DeliveryFilter;
+type Field = keyof LaneFilter;
 type CountedField = keyof Omit<DeliveryCounts, 'total' | 'isCapped'>;
 
 const MINUTE_MS = 60_000;
@@ -50,7 +51,7 @@ const VALUES: Readonly<Record<CountedField, RawBuilder<string | null>>> = {
   age: sql`age`,
 };
 
-const keep = (filter: DeliveryFilter, isKept: (field: Field) => boolean): DeliveryFilter =>
+const keep = (filter: LaneFilter, isKept: (field: Field) => boolean): LaneFilter =>
   Object.fromEntries(Object.entries(filter).filter(([field]) => isKept(field as Field)));
 
 const GROUP_COLUMNS = {
@@ -94,13 +95,25 @@ const GROUPED = COUNTED_FIELDS.flatMap((name) => FIELDS[name]).filter(
 );
 
 /** Returns whether the filter sets any of `fields` that belong to the counted field `name`. */
-const isChosen = (filter: DeliveryFilter, name: CountedField, fields: readonly Field[]): boolean =>
+const isChosen = (filter: LaneFilter, name: CountedField, fields: readonly Field[]): boolean =>
   FIELDS[name].some((field) => fields.includes(field) && filter[field] !== undefined);
+
+/** Sums the counts of the lanes of each stream, highest first. */
+function sumByStream(
+  counts: readonly { value: string; count: number }[],
+): { value: string; count: number }[] {
+  return [...Map.groupBy(counts, ({ value }) => streamOf(value))]
+    .map(([value, lanes]) => ({
+      value,
+      count: lanes.reduce((sum, { count }) => sum + count, 0),
+    }))
+    .toSorted((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1));
+}
 
 export function createCountReads(db: Kysely<Tables>, engine: Engine): CountReads {
   /** Counts the values of these fields. `isCapped`: older deliveries were not counted. */
   const count = async (
-    filter: DeliveryFilter,
+    filter: LaneFilter,
     names: readonly CountedField[],
   ): Promise<{ counts: Map<string, { value: string; count: number }[]>; isCapped: boolean }> => {
     const stretch = toConditions(keep(filter, (field) => STRETCH.includes(field)));
@@ -179,7 +192,8 @@ export function createCountReads(db: Kysely<Tables>, engine: Engine): CountReads
   };
 
   return {
-    async countByField(filter) {
+    async countByField(given) {
+      const filter = await inLanes(db, given);
       // These fields must be counted separately, because each count ignores its own field and thus
       // reads a different range of the index.
       const apart = COUNTED_FIELDS.filter((name) => isChosen(filter, name, STRETCH));
@@ -197,7 +211,7 @@ export function createCountReads(db: Kysely<Tables>, engine: Engine): CountReads
         isCapped,
         state: listOf('state'),
         status: listOf('status'),
-        streamId: listOf('streamId'),
+        streamId: sumByStream(listOf('streamId')),
         chainId: listOf('chainId'),
         phase: listOf('phase'),
         reorged: listOf('reorged'),

@@ -1,11 +1,38 @@
 /** Converts a filter of deliveries to conditions on the table `delivery`. */
 import type { DeliveryFilter, DeliveryState, OneOrMany } from '@sluice/kit/contract';
-import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { firstIdAt } from '../rows/ids.ts';
+import { toLaneId } from '../rows/laneIds.ts';
+import type { Tables } from '../tables/tables.ts';
 
 type Condition = RawBuilder<SqlBool>;
 
-export function toConditions(filter: DeliveryFilter): Condition[] {
+/** A filter by lanes instead of streams and their destinations. */
+export type LaneFilter = Omit<DeliveryFilter, 'destination'>;
+
+/**
+ * Returns the filter by the lanes of its streams: the lane of one destination, or all of them,
+ * including those of removed destinations.
+ */
+export async function inLanes<Filter extends DeliveryFilter>(
+  db: Kysely<Tables>,
+  { destination, ...filter }: Filter,
+): Promise<Omit<Filter, 'destination'>> {
+  if (filter.streamId === undefined) return filter;
+  const streamIds = listOf(filter.streamId);
+  if (destination !== undefined) {
+    return { ...filter, streamId: streamIds.map((id) => toLaneId(id, destination)) };
+  }
+  const added = await db
+    .selectFrom('stream')
+    .select('id')
+    .where('destination_of', 'in', streamIds)
+    .execute();
+  if (added.length === 0) return filter;
+  return { ...filter, streamId: [...streamIds, ...added.map(({ id }) => id)] };
+}
+
+export function toConditions(filter: LaneFilter): Condition[] {
   const conditions: Condition[] = [];
   const add = <Value>(value: Value | undefined, condition: (value: Value) => Condition): void => {
     if (value !== undefined) conditions.push(condition(value));

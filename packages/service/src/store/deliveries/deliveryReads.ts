@@ -8,7 +8,7 @@ import type { Tables } from '../tables/tables.ts';
 import { readEnrichingSince } from '../enrichment/enrichReads.ts';
 import { type DeliveryRow, deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
 import type { DeliveryReads, KeptDelivery } from './contract.ts';
-import { allOf, toConditions } from './deliveryFilter.ts';
+import { allOf, inLanes, toConditions } from './deliveryFilter.ts';
 import { isTransaction, searchDeliveries } from './deliverySearch.ts';
 import { isRetry, lanesIn } from './lanes.ts';
 import { readTransport } from './transport.ts';
@@ -24,7 +24,8 @@ export function createDeliveryReads(db: Kysely<Tables>, engine: Engine): Deliver
       if (find !== undefined || attemptedFrom !== undefined || attemptedTo !== undefined) {
         return searchDeliveries(db, { find, attemptedFrom, attemptedTo }, listing);
       }
-      const { limit, after, order, ...filter } = listing;
+      const { limit, after, order, ...given } = listing;
+      const filter = await inLanes(db, given);
       const [direction, beyond] = order === 'oldest' ? [sql`asc`, sql`>`] : [sql`desc`, sql`<`];
       const conditions = toConditions(filter);
       if (after !== undefined) conditions.push(sql`id ${beyond} ${after}`);

@@ -5,7 +5,7 @@ import type { Tables } from '../tables/tables.ts';
 import { type DeliveryRow, deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
 import { takeRowsWithin } from '../rows/pages.ts';
 import type { DeliveryListing, DeliveryReads } from './contract.ts';
-import { allOf, escaped, toConditions } from './deliveryFilter.ts';
+import { allOf, escaped, inLanes, toConditions } from './deliveryFilter.ts';
 
 /**
  * Limits for one page: the number of deliveries that are checked, and the total size of their
@@ -38,8 +38,9 @@ const ADDRESS = /^0x(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 export async function searchDeliveries(
   db: Kysely<Tables>,
   search: DeliverySearch,
-  { limit, after, order, ...filter }: Omit<DeliveryListing, keyof DeliverySearch>,
+  { limit, after, order, ...given }: Omit<DeliveryListing, keyof DeliverySearch>,
 ): ReturnType<DeliveryReads['listDeliveries']> {
+  const filter = await inLanes(db, given);
   const [direction, beyond, upTo] =
     order === 'oldest' ? [sql`asc`, sql`>`, sql`<=`] : [sql`desc`, sql`<`, sql`>=`];
   // A delivery is never newer than its attempts.
@@ -57,7 +58,7 @@ export async function searchDeliveries(
   if (last === undefined) return { rows: [], next: undefined };
   conditions.push(sql`id ${upTo} ${last.id}`, ...attemptedWithin(search));
   if (search.find !== undefined) {
-    conditions.push(await isAbout(db, search.find, filter.streamId));
+    conditions.push(await isAbout(db, search.find, given.streamId));
   }
   const { rows } = await sql<DeliveryRow>`
     select ${sql.join(deliveryColumns.map((column) => sql.ref(column)))}

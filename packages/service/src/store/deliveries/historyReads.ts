@@ -61,10 +61,23 @@ async function toRanges(
   filter: Omit<AttemptedFilter, 'limit' | 'withBody'>,
 ): Promise<RawBuilder<unknown>[]> {
   const known = await db.selectFrom('checkpoint').select('chain').execute();
+  const hasDestinations = await db
+    .selectFrom('stream')
+    .select('id')
+    .where('destination_of', 'is not', null)
+    .limit(1)
+    .executeTakeFirst();
+  const ofWebhookUrl =
+    hasDestinations === undefined ? [] : [sql`stream_id not in (${DESTINATIONS})`];
   return known
     .filter(({ chain }) => filter.chains?.includes(chain) ?? true)
-    .flatMap(({ chain }) => filter.results.map((result) => toRange(engine, filter, chain, result)));
+    .flatMap(({ chain }) =>
+      filter.results.map((result) => toRange(engine, filter, chain, result, ofWebhookUrl)),
+    );
 }
+
+/** Lanes of additional destinations, which the hosted API does not have. */
+const DESTINATIONS = sql`select id from stream where destination_of is not null`;
 
 function toRange(
   engine: Engine,
@@ -78,11 +91,13 @@ function toRange(
   }: Omit<AttemptedFilter, 'limit' | 'withBody' | 'results' | 'chains'>,
   chain: string,
   result: AttemptResult,
+  ofWebhookUrl: readonly RawBuilder<unknown>[],
 ): RawBuilder<unknown> {
   const conditions = [
     // Must equal the condition of the index, so that the database uses the index.
     result === 'delivered' ? sql`attempts > 0 and last_error is null` : sql`last_error is not null`,
     sql`chain = ${chain}`,
+    ...ofWebhookUrl,
   ];
   if (streamId !== undefined) conditions.push(sql`stream_id = ${streamId}`);
   if (after !== undefined) conditions.push(sql`id < ${after}`);

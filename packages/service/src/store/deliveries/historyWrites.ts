@@ -4,6 +4,7 @@ import { releaseMatches } from '../blocks/matches.ts';
 import { readMoment, readNow } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
 import { REPLAYED_STATE, isReplayable, resumeEnrichment } from './requeue.ts';
+import { streamOf } from '../rows/laneIds.ts';
 import { deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
 import { countFinished } from '../stats/statWrites.ts';
 import type { HistoryWrites } from './contract.ts';
@@ -18,11 +19,10 @@ export function createHistoryWrites({ engine, transact }: Ledger): HistoryWrites
           .select(deliveryColumns.map((column) => `delivery.${column}` as const))
           .select(['delivery.block_day', isReplayable.as('is_replayable')])
           .where('delivery.id', '=', id)
-          .where('delivery.stream_id', '=', streamId)
           .where('stream.deleted_at', 'is', null)
           .modifyEnd(engine.lockRows('update', { of: 'delivery' }))
           .executeTakeFirst();
-        if (row === undefined) return undefined;
+        if (row === undefined || streamOf(row.stream_id) !== streamId) return undefined;
         const before = toDeliverySummary(row);
         if (!row.is_replayable) return { before, after: before };
         await engine.openDay(trx, row.block_day);
@@ -46,12 +46,12 @@ export function createHistoryWrites({ engine, transact }: Ledger): HistoryWrites
         // Probes the receiver at once, because a manual replay suggests that it works again.
         await sql`
           update stream set back_off_until = ${now}
-          where id = ${streamId} and back_off_reason = 'failures' and back_off_until > ${now}`.execute(
+          where id = ${row.stream_id} and back_off_reason = 'failures' and back_off_until > ${now}`.execute(
           trx,
         );
         await sql`
           update stream set probe_at = ${now}
-          where id = ${streamId} and status = 'error' and probe_at > ${now}`.execute(trx);
+          where id = ${row.stream_id} and status = 'error' and probe_at > ${now}`.execute(trx);
         const after = toDeliverySummary(replayed);
         if (isWaiting(before.state)) effects.offerDeliveries([after]);
         else effects.moveDeliveries([after]);

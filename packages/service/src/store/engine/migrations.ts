@@ -1015,6 +1015,20 @@ const feeds: Migration = {
   },
 };
 
+const destinations: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    const text = isPostgres(db) ? sql`text collate "C"` : sql`text`;
+    await db.schema.alterTable('stream').addColumn('destination_of', text).execute();
+    await db.schema
+      .createIndex('stream_destination')
+      .on('stream')
+      .column('destination_of')
+      .where(sql.ref('destination_of'), 'is not', null)
+      .execute();
+    await db.schema.alterTable('job').addColumn('lane_id', text).execute();
+  },
+};
+
 export const migrations: Record<string, Migration> = {
   '0001 ledger': ledger,
   '0002 matches set aside': setAside,
@@ -1038,6 +1052,7 @@ export const migrations: Record<string, Migration> = {
   '0020 lasting values': lastingValues,
   '0021 values of past blocks': pastValues,
   '0022 feeds': feeds,
+  '0023 destinations': destinations,
 };
 
 /** Table with the names of the applied migrations. */

@@ -4,6 +4,7 @@ import { addUnreadHole } from '../blocks/coverage.ts';
 import { readNow } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
 import { firstIdAt } from '../rows/ids.ts';
+import { streamOf } from '../rows/laneIds.ts';
 import type { Db } from '../tables/tables.ts';
 import { type ConsumerRow, saveProgress, selectConsumer } from './consumers.ts';
 import type { FeedUpkeep } from './contract.ts';
@@ -84,13 +85,13 @@ const isIn = (position: number, ranges: readonly Range[]): boolean =>
 /** Adds the blocks of missed deliveries to the holes of the stream, one range per chain. */
 async function recordHoles(
   trx: Db,
-  { stream_id: streamId, active_at: since }: ConsumerRow,
+  { stream_id: laneId, active_at: since }: ConsumerRow,
   missed: readonly { chain: string; block_number: number }[],
   now: number,
 ): Promise<void> {
   for (const [chain, theirs] of Map.groupBy(missed, (each) => each.chain)) {
     const blocks = theirs.map((each) => each.block_number);
     const range = { from: Math.min(...blocks), to: Math.max(...blocks) };
-    await addUnreadHole(trx, { streamId, chain, ...range, since, now });
+    await addUnreadHole(trx, { streamId: streamOf(laneId), chain, ...range, since, now });
   }
 }

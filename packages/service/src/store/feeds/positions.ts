@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Engine } from '../engine/engine.ts';
 import type { DayFilter } from '../engine/days.ts';
+import { type Place, laneOf } from '../rows/laneIds.ts';
 import type { Db } from '../tables/tables.ts';
 
 /**
@@ -10,15 +11,15 @@ import type { Db } from '../tables/tables.ts';
 export async function assignPositions(
   trx: Db,
   engine: Engine,
-  deliveries: readonly { id: string; streamId: string }[],
+  deliveries: readonly (Place & { id: string })[],
   open: DayFilter,
 ): Promise<void> {
-  const ofStream = Map.groupBy(deliveries, ({ streamId }) => streamId);
+  const ofLane = Map.groupBy(deliveries, laneOf);
   const placed: { id: string; position: number }[] = [];
   // Locks feeds in a fixed order, so that two transactions cannot wait for each other.
-  for (const [streamId, theirs] of [...ofStream].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+  for (const [laneId, theirs] of [...ofLane].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     const { rows } = await sql<{ head: number }>`
-      insert into feed (stream_id, head) values (${streamId}, ${theirs.length})
+      insert into feed (stream_id, head) values (${laneId}, ${theirs.length})
       on conflict (stream_id) do update set head = feed.head + excluded.head
       returning head`.execute(trx);
     const before = rows[0]!.head - theirs.length;

@@ -41,9 +41,13 @@ export interface JobReads {
 }
 
 export interface JobWrites {
-  /** Creates a job; returns undefined if the stream is unknown. */
+  /**
+   * Creates a job; returns undefined if the stream or destination is unknown. Default of
+   * `destination`: all of the stream, including its `webhookUrl`, which is 0.
+   */
   createJob(job: {
     streamId: string;
+    destination?: number | undefined;
     chain: string;
     blockFrom: number;
     blockTo: number;

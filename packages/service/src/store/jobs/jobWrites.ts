@@ -8,6 +8,7 @@ import { toBlockDay } from '../engine/days.ts';
 import { addChildHoles, addStateHoles, closeStateHoles } from '../blocks/coverage.ts';
 import { insertMatches, selectKnown } from '../blocks/matches.ts';
 import { toJob } from '../rows/jobRow.ts';
+import { toLaneId } from '../rows/laneIds.ts';
 import type { JobWrites, PastKnown } from './contract.ts';
 import { forgetByRange, recordByRange, recordUnverified } from '../blocks/unverified.ts';
 import { describeMaximum, movedEnd } from '../children/childSearches.ts';
@@ -27,12 +28,13 @@ const MOVES: Record<JobState, readonly JobState[]> = {
 /** Writes backfill jobs, and blocks that are sent again on request. */
 export function createJobWrites({ db, engine, transact, maxChildren }: Ledger): JobWrites {
   return {
-    async createJob({ streamId, chain, blockFrom, blockTo }) {
+    async createJob({ streamId, destination, chain, blockFrom, blockTo }) {
+      const laneId = toLaneId(streamId, destination);
       return transact(async (trx, effects) => {
         const stream = await trx
           .selectFrom('stream')
           .select('id')
-          .where('id', '=', streamId)
+          .where('id', '=', laneId)
           .where('deleted_at', 'is', null)
           .executeTakeFirst();
         if (stream === undefined) return undefined;
@@ -42,6 +44,7 @@ export function createJobWrites({ db, engine, transact, maxChildren }: Ledger): 
           .values({
             id: newId(),
             stream_id: streamId,
+            lane_id: destination === undefined ? null : laneId,
             chain,
             kind: 'records',
             extensions: 0,
@@ -133,6 +136,7 @@ export function createJobWrites({ db, engine, transact, maxChildren }: Ledger): 
                 origin: itsOrigin,
                 state: 'confirmed',
                 matches: its,
+                onlyLane: row.lane_id ?? undefined,
                 unverified,
                 known: await selectKnown(trx, chain, block, sql`origin = ${itsOrigin}`).execute(),
                 now,

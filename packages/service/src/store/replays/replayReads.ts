@@ -1,6 +1,6 @@
 import type { DeliveryState } from '@sluice/kit/contract';
 import { type Kysely, sql } from 'kysely';
-import { allOf, toConditions } from '../deliveries/deliveryFilter.ts';
+import { allOf, inLanes, toConditions } from '../deliveries/deliveryFilter.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
 import { isReplayable } from '../deliveries/requeue.ts';
 import { creatorName, toReplay } from './replayRow.ts';
@@ -43,7 +43,8 @@ export function createReplayReads(db: Kysely<Tables>, engine: Engine): ReplayRea
   };
 
   return {
-    async estimateReplay(filter) {
+    async estimateReplay(given) {
+      const filter = await inLanes(db, given);
       const { rows } = await sql<{ deliveries: number; bytes: number | null }>`
         select count(*) as deliveries, cast(sum(body_bytes) as bigint) as bytes from (
           select body_bytes from delivery where ${canBeSentAgain} and ${allOf(toConditions(filter))}
@@ -118,7 +119,8 @@ export function createReplayReads(db: Kysely<Tables>, engine: Engine): ReplayRea
       }));
     },
 
-    async listReplayable({ filter, after, lastId, limit }) {
+    async listReplayable({ filter: given, after, lastId, limit }) {
+      const filter = await inLanes(db, given);
       const { rows } = await sql<{ id: string }>`
         select id from delivery
         where id > ${after} and id <= ${lastId} and ${canBeSentAgain}

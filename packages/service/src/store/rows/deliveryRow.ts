@@ -1,6 +1,7 @@
 /** Converts rows of deliveries to the type that the rest of the service uses. */
 import type { DeliverySummary } from '@sluice/kit/contract';
 import type { Tables } from '../tables/tables.ts';
+import { toPlace } from './laneIds.ts';
 
 export const deliveryColumns = [
   'id',
@@ -27,7 +28,7 @@ export type DeliveryRow = Pick<Tables['delivery'], (typeof deliveryColumns)[numb
 export function toDeliverySummary(row: DeliveryRow): DeliverySummary {
   return {
     id: row.id,
-    streamId: row.stream_id,
+    ...toPlace(row.stream_id),
     matchId: row.match_id,
     tag: row.tag,
     chainId: row.chain,

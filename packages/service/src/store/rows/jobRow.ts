@@ -1,10 +1,12 @@
 import type { Job } from '@sluice/kit/contract';
 import type { Tables } from '../tables/tables.ts';
+import { destinationOf } from './laneIds.ts';
 
 export function toJob(row: Tables['job']): Job {
   return {
     id: row.id,
     streamId: row.stream_id,
+    ...(row.lane_id !== null && { destination: destinationOf(row.lane_id) }),
     chainId: row.chain,
     kind: row.kind,
     blockFrom: row.block_from,

@@ -7,6 +7,7 @@ import type { DeliverySummary } from '@sluice/kit/contract';
 import type { Db, Tables } from '../tables/tables.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
 import type { DayFilter } from '../engine/days.ts';
+import { type Place, laneOf } from '../rows/laneIds.ts';
 import { latencyMetricOf } from './latency.ts';
 import type { StatWrites } from './contract.ts';
 import type { ActivityMetric, ResponseMetric, TotalMetric } from '../tables/stats.ts';
@@ -86,7 +87,7 @@ export interface EndedAttempt {
     durationMs: number;
     result: string;
   };
-  delivery: Pick<DeliverySummary, 'streamId' | 'chainId' | 'attempts' | 'state'>;
+  delivery: Place & Pick<DeliverySummary, 'chainId' | 'attempts' | 'state'>;
   /** Whether an earlier attempt of the delivery got a 2xx. */
   wasDelivered: boolean;
 }
@@ -104,7 +105,7 @@ export async function countActivity(
     engine,
     ended.flatMap((each) =>
       activityMetricsOf(each).map((metric) => ({
-        stream_id: each.delivery.streamId,
+        stream_id: laneOf(each.delivery),
         minute,
         chain: each.delivery.chainId,
         metric,
@@ -180,8 +181,14 @@ export async function countFinished(
   const count = (stream_id: string, chain: string, metric: TotalMetric, n: number): void => {
     if (n > 0) counted.push({ stream_id, minute: TOTAL_MINUTE, chain, metric, n: change * n });
   };
-  for (const { streamId, chainId, state } of finished) {
-    count(streamId, chainId, state === 'succeeded' ? 'webhooks_delivered' : 'webhooks_failed', 1);
+  for (const delivery of finished) {
+    const { chainId, state } = delivery;
+    count(
+      laneOf(delivery),
+      chainId,
+      state === 'succeeded' ? 'webhooks_delivered' : 'webhooks_failed',
+      1,
+    );
   }
   const confirmed = finished.filter(({ phase }) => phase === 'confirmed');
   if (confirmed.length > 0) {

@@ -18,7 +18,10 @@ export function createTotalReads(db: Kysely<Tables>): TotalReads {
           union all
           select stream_id, metric, n from stat_delta where minute = ${TOTAL_MINUTE} ${ofStream}
         ) as counted group by stream_id, metric`.execute(db);
-      let streams = db.selectFrom('stream').select(['id', 'created_at', 'deleted_at']);
+      let streams = db
+        .selectFrom('stream')
+        .select(['id', 'created_at', 'deleted_at'])
+        .where('destination_of', 'is', null);
       if (streamId !== undefined) streams = streams.where('id', '=', streamId);
       const totals = new Map(rows.map((row) => [`${row.stream_id} ${row.metric}`, row.n] as const));
       return (await streams.orderBy('created_at').execute()).map((stream) => {

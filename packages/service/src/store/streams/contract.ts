@@ -166,6 +166,22 @@ export const STREAM_FAMILIES: {
   aptos: { defaults: DEFAULT_APTOS_OPTIONS, addressBytes: 32, isFinal: true },
 };
 
+/** Where an additional destination delivers, and its limits. */
+export type DestinationDraft = Pick<
+  AnyStreamDraft,
+  'description' | 'webhookUrl' | 'headers' | 'oauth2' | 'limits'
+>;
+
+/** An additional destination of a stream, which gets the same webhooks in deliveries of its own. */
+export interface DestinationRecord
+  extends
+    DestinationDraft,
+    Pick<StreamLife, 'status' | 'statusMessage' | 'errorSince' | 'createdAt' | 'updatedAt'> {
+  streamId: string;
+  /** Number of the destination within its stream, from 1. The `webhookUrl` of the stream is 0. */
+  destination: number;
+}
+
 export interface BackedOffStream extends BackOff {
   streamId: string;
   /** Milliseconds until the back-off ends, by the ledger's clock; negative once it has ended. */
@@ -218,6 +234,8 @@ export interface StreamReads {
     family?: ChainFamily | undefined;
     status?: StreamStatus | undefined;
   }): Promise<ListedPage<StreamRecord>>;
+  /** Lists the additional destinations of a stream, or of all streams, oldest first. */
+  listDestinations(streamId?: string): Promise<DestinationRecord[]>;
   /**
    * Returns the streams whose receiver is backed off, including streams in `error`. Each is listed
    * until 30 s after its next probe is due.
@@ -270,10 +288,27 @@ export interface StreamWrites {
    */
   deleteStream(id: string): Promise<StreamRecord | undefined>;
   /**
+   * Removes an additional destination but keeps its history, like `deleteStream`. Returns false if it
+   * is unknown.
+   */
+  removeDestination(streamId: string, destination: number, by: { keyId: string }): Promise<boolean>;
+  /**
    * Cancels queued deliveries of deleted streams, for about `forMs`. Returns true if there may be
    * more.
    */
   cancelDeleted(step: { forMs: number }): Promise<boolean>;
+}
+
+export interface DestinationWrites {
+  /** Adds a destination to a stream, for the matches of later blocks. */
+  addDestination(
+    streamId: string,
+    draft: Sealed<DestinationDraft>,
+    by: { keyId: string },
+  ): Promise<
+    | { outcome: 'added'; destination: DestinationRecord }
+    | { outcome: 'unknown-stream' | 'too-many' }
+  >;
 }
 
 export interface HealthWrites {
@@ -300,8 +335,9 @@ export interface HealthWrites {
   /** Ends the back-off of these streams' receivers. Returns the streams that were backed off. */
   endBackOff(ids: readonly string[]): Promise<{ id: string }[]>;
   /**
-   * Terminates streams that have been in `error` for at least `afterMs`. Terminated streams are no
-   * longer matched. Returns the changed streams.
+   * Terminates streams and additional destinations that have been in `error` for at least `afterMs`.
+   * They get no new deliveries. A stream is not terminated while one of its additional destinations
+   * gets deliveries. Returns what was terminated, as streams.
    */
   terminateStreams(afterMs: number): Promise<StreamRecord[]>;
 }

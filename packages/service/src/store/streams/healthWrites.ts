@@ -3,6 +3,7 @@ import { openHoles } from '../blocks/coverage.ts';
 import { PROBE_EVERY_MS } from '../deliveries/probes.ts';
 import { readNow } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
+import { streamOf } from '../rows/laneIds.ts';
 import { streamColumns, toStreamRecord } from './streamRow.ts';
 import { raiseRevision } from '../rules/ruleRevision.ts';
 import type { HealthWrites } from './contract.ts';
@@ -30,7 +31,7 @@ export function createHealthWrites({ engine, transact }: Ledger): HealthWrites {
           .executeTakeFirst();
         if (row === undefined) return undefined;
         await recordStreamChange(trx, id, { kind: 'failed' }, now);
-        effects.publishStream(id);
+        effects.publishStream(streamOf(id));
         return toStreamRecord(row);
       });
     },
@@ -49,7 +50,7 @@ export function createHealthWrites({ engine, transact }: Ledger): HealthWrites {
         if (row === undefined) return undefined;
         await recordStreamChange(trx, id, { kind: 'recovered' }, now);
         effects.signal('deliveries');
-        effects.publishStream(id);
+        effects.publishStream(streamOf(id));
         return toStreamRecord(row);
       });
     },
@@ -70,7 +71,7 @@ export function createHealthWrites({ engine, transact }: Ledger): HealthWrites {
           .returning('back_off_until')
           .executeTakeFirst();
         if (row === undefined) return undefined;
-        effects.publishStream(id);
+        effects.publishStream(streamOf(id));
         return row.back_off_until ?? undefined;
       });
     },
@@ -84,7 +85,7 @@ export function createHealthWrites({ engine, transact }: Ledger): HealthWrites {
           .where('deleted_at', 'is', null)
           .where(sql<boolean>`coalesce(certificate_ends_at, 0) <> ${endsAt ?? 0}`)
           .executeTakeFirst();
-        if (numUpdatedRows > 0n) effects.publishStream(id);
+        if (numUpdatedRows > 0n) effects.publishStream(streamOf(id));
         return numUpdatedRows > 0n;
       });
     },
@@ -99,7 +100,7 @@ export function createHealthWrites({ engine, transact }: Ledger): HealthWrites {
           .where('back_off_until', 'is not', null)
           .returning('id')
           .execute();
-        for (const { id } of ended) effects.publishStream(id);
+        for (const { id } of ended) effects.publishStream(streamOf(id));
         return ended;
       });
     },
@@ -113,6 +114,11 @@ export function createHealthWrites({ engine, transact }: Ledger): HealthWrites {
           .where('status', '=', 'error')
           .where('error_since', '<=', now - afterMs)
           .where('deleted_at', 'is', null)
+          .where(
+            sql<boolean>`not exists (select 1 from stream as other
+              where other.destination_of = stream.id and other.deleted_at is null
+                and other.status <> 'terminated')`,
+          )
           .execute();
         if (due.length === 0) return [];
         const revision = await raiseRevision(trx);
@@ -128,7 +134,7 @@ export function createHealthWrites({ engine, transact }: Ledger): HealthWrites {
           .execute();
         effects.signal('rules');
         for (const { id } of rows) {
-          effects.publishStream(id);
+          effects.publishStream(streamOf(id));
           await openHoles(trx, id, 'terminated', now);
           await recordStreamChange(trx, id, { kind: 'terminated' }, now);
         }

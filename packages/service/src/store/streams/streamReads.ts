@@ -3,7 +3,7 @@ import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { Engine } from '../engine/engine.ts';
 import type { Tables } from '../tables/tables.ts';
 import { countRows, takeRowsWithin } from '../rows/pages.ts';
-import { streamColumns, toStreamRecord } from './streamRow.ts';
+import { streamColumns, toDestination, toStreamRecord } from './streamRow.ts';
 import type { StreamReads } from './contract.ts';
 
 /** Time for which a back-off is still listed after its end, because the probe may be in flight. */
@@ -31,13 +31,25 @@ export function createStreamReads(db: Kysely<Tables>, engine: Engine): StreamRea
         .selectFrom('stream')
         .select(streamColumns)
         .where('id', '=', id)
+        .where('destination_of', 'is', null)
         .where('deleted_at', 'is', null)
         .executeTakeFirst();
       return row && toStreamRecord(row);
     },
 
+    async listDestinations(streamId) {
+      let query = db
+        .selectFrom('stream')
+        .select(streamColumns)
+        .where('destination_of', 'is not', null)
+        .where('deleted_at', 'is', null);
+      if (streamId !== undefined) query = query.where('destination_of', '=', streamId);
+      const rows = await query.orderBy('created_at').orderBy('id').execute();
+      return rows.map(toDestination);
+    },
+
     async listStreams({ limit, after, family, status }) {
-      const chosen = sql<SqlBool>`deleted_at is null
+      const chosen = sql<SqlBool>`deleted_at is null and destination_of is null
         ${family === undefined ? sql`` : sql`and family = ${family}`}
         ${status === undefined ? sql`` : sql`and status = ${status}`}`;
       let query = db

@@ -4,7 +4,8 @@ import type { Retries } from '@sluice/kit/contract';
 import { fromConfirmColumns } from '../blocks/confirmations.ts';
 import { readOAuth2 } from '../rows/oauth2.ts';
 import type { Tables } from '../tables/tables.ts';
-import { STREAM_FAMILIES, type StreamRecord } from './contract.ts';
+import { destinationOf, streamOf } from '../rows/laneIds.ts';
+import { type DestinationRecord, STREAM_FAMILIES, type StreamRecord } from './contract.ts';
 
 const columns = [
   'id',
@@ -77,6 +78,25 @@ export function toStreamRecord(row: StreamRow): StreamRecord {
       row.options,
     ),
   } as StreamRecord;
+}
+
+/** Converts the row of an additional destination. */
+export function toDestination(row: StreamRow): DestinationRecord {
+  const { id, description, webhookUrl, headers, oauth2, limits, ...record } = toStreamRecord(row);
+  return {
+    streamId: streamOf(id),
+    destination: destinationOf(id),
+    description,
+    webhookUrl,
+    headers,
+    oauth2,
+    limits,
+    status: record.status,
+    statusMessage: record.statusMessage,
+    errorSince: record.errorSince,
+    createdAt: record.createdAt,
+    updatedAt: record.updatedAt,
+  };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Confirmations, StreamLimits, UnverifiedMode } from '@sluice/kit/contract';
+import type { Confirmations, UnverifiedMode } from '@sluice/kit/contract';
 import { type Selectable, type SqlBool, sql } from 'kysely';
 import { toConfirmColumns } from '../blocks/confirmations.ts';
 import { beginCoverage, closeHoles, openHoles } from '../blocks/coverage.ts';
@@ -9,9 +9,12 @@ import { recordLeftFactories } from '../children/children.ts';
 import type { Db, Tables } from '../tables/tables.ts';
 import { type Engine, type Moment, readMoment, readNow } from '../engine/engine.ts';
 import type { Effects, Ledger } from '../live/effects.ts';
+import { EDITED, inheritSettings, listLanes } from './destinations.ts';
 import { ACTIVE, NEW_RECEIVER } from './healthWrites.ts';
 import { lanesIn } from '../deliveries/lanes.ts';
 import { streamColumns, toStreamRecord } from './streamRow.ts';
+import { toLimitValues, toOAuth2Value } from './streamValues.ts';
+import { streamOf, toLaneId } from '../rows/laneIds.ts';
 import { raiseRevision } from '../rules/ruleRevision.ts';
 import { recordStreamChange } from './streamChanges.ts';
 import type { SealedSecret } from '../tables/streams.ts';
@@ -47,7 +50,7 @@ export function createStreamWrites({ db, engine, transact }: Ledger): StreamWrit
       const changed = toStreamRecord(row);
       await also?.(trx, now, changed, effects);
       effects.signal('rules', 'deliveries');
-      effects.publishStream(id);
+      effects.publishStream(streamOf(id));
       return changed;
     };
     // The end of several attempts locks their deliveries in another order than `reorder`.
@@ -63,6 +66,7 @@ export function createStreamWrites({ db, engine, transact }: Ledger): StreamWrit
           .insertInto('stream')
           .values({
             id,
+            destination_of: null,
             family: draft.family,
             tag: draft.tag,
             description: draft.description,
@@ -115,13 +119,18 @@ export function createStreamWrites({ db, engine, transact }: Ledger): StreamWrit
         () => toStreamValues(patch),
         async (trx, now, changed, effects) => {
           const { status, chainIds } = changed;
-          if (note !== undefined) await recordStreamChange(trx, id, note, now);
+          if (note !== undefined) await recordStreamChange(trx, streamOf(id), note, now);
           await recordLeftFactories(trx, id, leftFactories);
           await searchBefore(trx, effects, changed, childSearches, now);
           if (patch.limits !== undefined) await reorder(trx, id, patch.limits.strictOrder);
-          if ('confirmations' in patch) await changeWaiting(trx, engine, id, patch.confirmations);
-          if ('unverified' in patch && patch.unverified === 'send') {
-            await releaseMatches(trx, sql<SqlBool>`stream_id = ${id} and held = 1`, now);
+          await inheritSettings(trx, id);
+          for (const lane of [id, ...(await listLanes(trx, id))]) {
+            if ('confirmations' in patch) {
+              await changeWaiting(trx, engine, lane, patch.confirmations);
+            }
+            if ('unverified' in patch && patch.unverified === 'send') {
+              await releaseMatches(trx, sql<SqlBool>`stream_id = ${lane} and held = 1`, now);
+            }
           }
           if (patch.chainIds === undefined) return;
           await beginCoverage(trx, id, chainIds);
@@ -132,35 +141,57 @@ export function createStreamWrites({ db, engine, transact }: Ledger): StreamWrit
         unchangedSince,
       ),
 
-    setStreamStatus: (id, status, statusMessage, note) =>
-      changeStream(
+    setStreamStatus(id, status, statusMessage, note) {
+      const values = {
+        ...(status === 'active' ? ACTIVE : { status, error_since: null, probe_at: null }),
+        status_message: statusMessage,
+      };
+      return changeStream(
         id,
-        () => ({
-          ...(status === 'active' ? ACTIVE : { status, error_since: null, probe_at: null }),
-          status_message: statusMessage,
-        }),
+        () => values,
         async (trx, now, changed, effects) => {
-          if (note !== undefined) await recordStreamChange(trx, id, note, now);
+          await trx
+            .updateTable('stream')
+            .set({ ...values, updated_at: now })
+            .where('destination_of', '=', id)
+            .where('deleted_at', 'is', null)
+            .execute();
+          if (note !== undefined) await recordStreamChange(trx, streamOf(id), note, now);
           if (status === 'paused') return openHoles(trx, id, status, now);
           await searchOpenHoles(trx, effects, changed, now);
           await closeHoles(trx, id);
         },
-      ),
+      );
+    },
 
     deleteStream: (id) =>
       changeStream(
         id,
         (now) => ({ deleted_at: now }),
         async (trx, now) => {
-          // Cancels at most `CANCELED_AT_ONCE` deliveries per state, which is enough for most
-          // streams. Housekeeping cancels the rest of a long queue.
-          const { open } = await readMoment(engine, trx);
-          for (const state of WAITING)
-            await cancelSome(trx, engine, { streamId: id, state, open, now });
-          // If the chain has no safe or finalized block, they would wait forever.
-          await changeWaiting(trx, engine, id, null);
+          for (const lane of [id, ...(await listLanes(trx, id))]) {
+            await endLane(trx, engine, lane, now);
+          }
+          await trx
+            .updateTable('stream')
+            .set({ deleted_at: now })
+            .where('destination_of', '=', id)
+            .where('deleted_at', 'is', null)
+            .execute();
         },
       ),
+
+    async removeDestination(streamId, destination, { keyId }) {
+      const removed = await changeStream(
+        toLaneId(streamId, destination),
+        (now) => ({ deleted_at: now }),
+        async (trx, now, { id }) => {
+          await endLane(trx, engine, id, now);
+          await recordStreamChange(trx, streamId, { ...EDITED, keyId }, now);
+        },
+      );
+      return removed !== undefined;
+    },
 
     async cancelDeleted({ forMs }) {
       const until = performance.now() + forMs;
@@ -183,6 +214,17 @@ export function createStreamWrites({ db, engine, transact }: Ledger): StreamWrit
       });
     },
   };
+}
+
+/** Cancels what waits in the lane of a deleted stream or destination. */
+async function endLane(trx: Db, engine: Engine, laneId: string, now: number): Promise<void> {
+  // Cancels at most `CANCELED_AT_ONCE` deliveries per state, which is enough for most streams.
+  // Housekeeping cancels the rest of a long queue.
+  const { open } = await readMoment(engine, trx);
+  for (const state of WAITING)
+    await cancelSome(trx, engine, { streamId: laneId, state, open, now });
+  // If the chain has no safe or finalized block, they would wait forever.
+  await changeWaiting(trx, engine, laneId, null);
 }
 
 /**
@@ -222,18 +264,7 @@ async function cancelSome(
   return true;
 }
 
-const toOAuth2Value = (oauth2: StreamRecord['oauth2']): string | null =>
-  oauth2 === null ? null : JSON.stringify(oauth2);
-
 const toHold = (mode: UnverifiedMode | undefined): number => Number(mode === 'hold');
-
-const toLimitValues = (limits: StreamLimits) => ({
-  max_in_flight: limits.maxInFlight,
-  max_per_second: limits.maxPerSecond,
-  strict_order: Number(limits.strictOrder),
-  timeout_seconds: limits.timeoutSeconds,
-  retries: JSON.stringify(limits.retries),
-});
 
 /** Changes what the stream's unconfirmed matches wait for. */
 async function changeWaiting(

@@ -31,6 +31,8 @@ interface HoleTable {
 interface JobTable {
   id: string;
   stream_id: string;
+  /** The only lane that gets the matches of a backfill; null for all lanes of the stream. */
+  lane_id: string | null;
   chain: string;
   kind: JobKind;
   /**

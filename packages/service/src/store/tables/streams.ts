@@ -21,7 +21,14 @@ export interface SealedSecret {
 }
 
 interface StreamTable {
+  /** Id of the stream, or of the lane of an additional destination, as in `laneIds.ts`. */
   id: string;
+  /**
+   * The stream whose webhooks the row also receives; null for a stream. Such a row has the URL,
+   * limits and state of an additional destination, copies of other settings of its stream
+   * (`destinations.ts`), and neither chains nor addresses.
+   */
+  destination_of: string | null;
   family: ChainFamily;
   tag: string;
   description: string;

@@ -19,8 +19,9 @@ import { forgetUnverified, recordUnverified } from '../blocks/unverified.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
 import { toBlockDay } from '../engine/days.ts';
-import type { Tables } from '../tables/tables.ts';
+import type { Db, Tables } from '../tables/tables.ts';
 import { newId } from '../rows/ids.ts';
+import { streamOf } from '../rows/laneIds.ts';
 import { holdsLease } from '../leases/leases.ts';
 import type { UncertainBlock, UncertainReads, UncertainWrites } from './contract.ts';
 
@@ -32,6 +33,24 @@ const isOfReading = ({ chain, header, jobId }: UncertainBlock) => sql<SqlBool>`
       ? sql`(${isLive} and not ${isOfValues})`
       : sql`(origin = ${`job:${jobId}`} or origin like ${`job:${jobId}:recheck:%`})`
   }`;
+
+/**
+ * Condition for the matches that are compared with a later reading: not the copies for additional
+ * destinations, unless a backfill found the matches for one of them only.
+ */
+const isCompared = ({ jobId }: UncertainBlock) => sql<SqlBool>`(destination_of is null
+  or match.stream_id = (select lane_id from job where id = ${jobId ?? ''}))`;
+
+/** Returns the only lane that gets the matches of a backfill; undefined if all lanes get them. */
+async function readLane(trx: Db, jobId: string | null): Promise<string | undefined> {
+  if (jobId === null) return undefined;
+  const job = await trx
+    .selectFrom('job')
+    .select('lane_id')
+    .where('id', '=', jobId)
+    .executeTakeFirst();
+  return job?.lane_id ?? undefined;
+}
 
 /** 1 if a stream holds its matches in the selected block, else 0. */
 const HELD = sql<number>`case when ${isHeld(
@@ -96,11 +115,12 @@ export function createUncertainReads(db: Kysely<Tables>, engine: Engine): Uncert
         .where('block_day', '=', toBlockDay(block.header.timestamp))
         .where('state', '<>', 'orphaned')
         .where('deleted_at', 'is', null)
+        .where(isCompared(block))
         .orderBy('match.id')
         .execute();
       return rows.map((row) => ({
         id: row.id,
-        streamId: row.stream_id,
+        streamId: streamOf(row.stream_id),
         notifyRemoved: row.notify_removed === 1,
         bodyHead: row.body_head,
         bodyTail: row.body_tail,
@@ -201,7 +221,11 @@ export function createUncertainWrites({
             ? { orphaned: [], canceled: [] }
             : await orphanMatches(
                 trx,
-                sql<SqlBool>`block_day = ${day} and id in (${sql.join(removed)})`,
+                sql<SqlBool>`block_day = ${day} and (id in (${sql.join(removed)})
+                  or (${isOfReading(block)} and stream_id in (
+                    select stream.id from stream join match as its
+                      on its.stream_id = stream.destination_of
+                    where its.block_day = ${day} and its.id in (${sql.join(removed)}))))`,
                 now,
               );
         if (orphaned.length > 0) {
@@ -233,6 +257,7 @@ export function createUncertainWrites({
               known: [],
               unverified,
               now,
+              onlyLane: await readLane(trx, jobId),
               origin: jobId === null ? `${origin}:0` : `job:${jobId}:${origin}`,
               state,
             })),

@@ -18,6 +18,7 @@ import { ErrorPanel } from '../../../words/errorPanel.tsx';
 import { TextField } from '../../../ui/form/field.tsx';
 import { Snippets } from '../../../ui/text/snippets.tsx';
 import { DeliverPart } from '../../streamForm/deliverPart.tsx';
+import { DestinationsSection } from './destinations.tsx';
 import { EditStream } from './editStream.tsx';
 import { StreamSecretSection } from './streamSecret.tsx';
 
@@ -36,6 +37,7 @@ export function SettingsTab({ stream }: { stream: StreamSummary }) {
           </div>
         )}
       </EditStream>
+      <DestinationsSection streamId={stream.id} />
       <StreamSecretSection streamId={stream.id} />
       <Promises />
       <section aria-label="As code" className="border-t border-line">

@@ -4,7 +4,12 @@ import { count, idOf, tagged, text } from '../../../contract/calls/basics.ts';
 import { job, recordCount } from '../../../contract/calls/blocks.ts';
 import { named, namedRequest, shape } from '../../../contract/named.ts';
 import { triedStream } from '../../../contract/requests/blocks.ts';
-import { given, streamId, wholeNumber } from '../../../contract/requests/fields.ts';
+import {
+  given,
+  onlyDestination,
+  streamId,
+  wholeNumber,
+} from '../../../contract/requests/fields.ts';
 import type {
   AptosBackfill,
   AptosBlockIdentifier,
@@ -52,12 +57,15 @@ const aptosBackfillSchema: z.ZodType<AptosBackfill> = namedRequest(
       blockTo: wholeNumber.optional(),
       versionFrom: wholeNumber.optional(),
       versionTo: wholeNumber.optional(),
+      destination: onlyDestination,
     })
     .refine(
       (it) => {
         const isBlocks = it.blockFrom !== undefined && it.blockTo !== undefined;
         const isVersions = it.versionFrom !== undefined && it.versionTo !== undefined;
-        const given = Object.keys(it).filter((key) => key !== 'streamId').length;
+        const given = Object.keys(it).filter(
+          (key) => key !== 'streamId' && key !== 'destination',
+        ).length;
         return isBlocks !== isVersions && given === 2;
       },
       {

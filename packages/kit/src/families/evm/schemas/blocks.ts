@@ -19,7 +19,13 @@ import {
   typed,
 } from '../../../contract/named.ts';
 import { triedStream } from '../../../contract/requests/blocks.ts';
-import { chainId, given, streamId, wholeNumber } from '../../../contract/requests/fields.ts';
+import {
+  chainId,
+  given,
+  onlyDestination,
+  streamId,
+  wholeNumber,
+} from '../../../contract/requests/fields.ts';
 import type {
   CompatibleDryRun,
   EvmDryRun,
@@ -62,7 +68,13 @@ export const historicalJobSchema: z.ZodType<HistoricalJob> = component(
     'HistoricalJob',
     'Matches past blocks, both ends included, and sends the webhooks.',
     z
-      .strictObject({ chainId, streamId, blockFrom: wholeNumber, blockTo: wholeNumber })
+      .strictObject({
+        chainId,
+        streamId,
+        blockFrom: wholeNumber,
+        blockTo: wholeNumber,
+        destination: onlyDestination,
+      })
       .refine((it) => it.blockFrom <= it.blockTo, {
         error: 'should not be before blockFrom',
         path: ['blockTo'],

@@ -9,6 +9,7 @@ import { messageOf } from '../../../base/errors.ts';
 import type { ChainCalls, ExplainedBlock } from '../../../chains/calls.ts';
 import { heightsOf } from '../../../chains/chainReports.ts';
 import type { LedgerMatch } from '../../../store/blocks/contract.ts';
+import { laneOf } from '../../../store/rows/laneIds.ts';
 import { eachStream } from '../../../store/streams/eachStream.ts';
 import type { Store } from '../../../store/store.ts';
 import type { ChainReport } from '../../../store/leases/contract.ts';
@@ -130,7 +131,11 @@ export function createExplainBlock({ store, chains, callsOf }: BlockSources) {
           ? (await store.readCoverage(stream.id)).find(({ chainId }) => chainId === chain)
           : undefined;
       verdicts.push(
-        toStreamVerdict(stream, facts, its, { coverage, most, backOff: backOffs.get(stream.id) }),
+        toStreamVerdict(stream, facts, its, {
+          coverage,
+          most,
+          backOffOf: (each) => backOffs.get(laneOf(each)),
+        }),
       );
     }
     return verdicts;

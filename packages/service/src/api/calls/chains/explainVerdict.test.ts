@@ -107,7 +107,7 @@ const verdictOf = (
     {
       coverage: undefined,
       most: 1,
-      backOff: backOffUntil === undefined ? undefined : { until: backOffUntil },
+      backOffOf: () => (backOffUntil === undefined ? undefined : { until: backOffUntil }),
     },
   );
   return `${verdict}: ${reason.message}`;
@@ -166,7 +166,7 @@ const verdictOfValues = (...outcomes: ExplainReason['outcome'][]): string => {
     { id: 's', status: 'active', chainIds: ['0x1'], addressCount: 0 } as unknown as StreamRecord,
     { ...FACTS, values: new Map([['s', values]]) },
     [],
-    { coverage: undefined, most: 1, backOff: undefined },
+    { coverage: undefined, most: 1, backOffOf: () => undefined },
   );
   expect(listed.valueCount).toBe(outcomes.length);
   expect(listed.values.findLastIndex(({ included }) => included)).toBe(
@@ -228,7 +228,7 @@ test.each([
     addressCount,
     options,
   } as unknown as StreamRecord;
-  const more = { coverage: undefined, most: 1, backOff: undefined };
+  const more = { coverage: undefined, most: 1, backOffOf: () => undefined };
   expect(toStreamVerdict(stream, FACTS, [], more).reason.message).toBe(block);
   expect(toWatchVerdict(stream, undefined, []).reason.message).toBe(address);
 });

@@ -112,11 +112,12 @@ export function toStreamVerdict(
   {
     coverage,
     most,
-    backOff,
+    backOffOf,
   }: {
     coverage: ChainCoverage | undefined;
     most: number;
-    backOff: Pick<BackOff, 'until'> | undefined;
+    /** Returns the back-off of the receiver of a delivery; undefined if it is not backed off. */
+    backOffOf: BackOffOf;
   },
 ): StreamVerdict {
   const records = facts.records?.get(stream.id) ?? [];
@@ -150,7 +151,7 @@ export function toStreamVerdict(
       ...[...recordReasons(records), ...valueReasons(values)].filter(
         ({ outcome }) => outcome === 'passed',
       ),
-      ...matchReasons(matches, stream, facts, backOff),
+      ...matchReasons(matches, stream, facts, backOffOf),
     ];
     const name = verdictOf(matches);
     // The verdict shows why a delivery failed, is held or waits, even if a later check waits, too.
@@ -337,6 +338,8 @@ function coverageReasons(
   ];
 }
 
+type BackOffOf = (delivery: DeliverySummary) => Pick<BackOff, 'until'> | undefined;
+
 /** Words for the states of deliveries, as in the console. */
 const STATE_WORDS: Readonly<Record<DeliveryState, string>> = {
   enriching: 'enriching',
@@ -368,7 +371,7 @@ function matchReasons(
   matches: readonly LedgerMatch[],
   stream: StreamRecord,
   facts: BlockFacts,
-  backOff: Pick<BackOff, 'until'> | undefined,
+  backOffOf: BackOffOf,
 ): ExplainReason[] {
   const deliveries = matches.flatMap((match) => match.deliveries);
   const isOrphaned = matches.every(({ state }) => state === 'orphaned');
@@ -387,11 +390,12 @@ function matchReasons(
     ),
   ];
   for (const delivery of deliveries) {
-    const { phase, state, attempts, error } = delivery;
+    const { phase, destination, state, attempts, error } = delivery;
     const tries = attempts === 0 ? '' : ` after ${attempts} attempt${attempts === 1 ? '' : 's'}`;
-    const hold = describeHold(delivery, stream, backOff);
+    const hold = describeHold(delivery, stream, backOffOf(delivery));
     const why = error === null || state === 'held' ? '' : `: ${error}`;
-    const message = `${phase}: ${STATE_WORDS[state]}${tries}${hold}${why}`;
+    const to = destination === undefined ? '' : ` to destination ${destination}`;
+    const message = `${phase}${to}: ${STATE_WORDS[state]}${tries}${hold}${why}`;
     reasons.push(reason('delivery', DELIVERY_OUTCOMES[state], message));
   }
   if (frozen !== undefined) {

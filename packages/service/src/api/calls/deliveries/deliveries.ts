@@ -32,7 +32,13 @@ export function createDeliveryHandlers({
       const [found, body] = await Promise.all([store.readDelivery(id), store.readDeliveryBody(id)]);
       if (found === undefined || body === undefined) throw notFound('Delivery');
       const { fastRetried, ...delivery } = found;
-      const stream = await store.readStream(delivery.streamId);
+      const { streamId, destination } = delivery;
+      const receiver =
+        destination === undefined
+          ? await store.readStream(streamId)
+          : (await store.listDestinations(streamId)).find(
+              (each) => each.destination === destination,
+            );
       const waits = isWaiting(delivery.state) || delivery.state === 'leased';
       return {
         ...delivery,
@@ -46,7 +52,7 @@ export function createDeliveryHandlers({
           ? remainingWaitsMs(
               delivery.attempts,
               fastRetried,
-              stream && retryWaitsMs(stream.limits.retries),
+              receiver && retryWaitsMs(receiver.limits.retries),
             )
           : [],
       };

@@ -4,6 +4,7 @@ import type { Sender } from '../../../deliver/send/send.ts';
 import type { Endpoints } from '../../../secrets/endpoints.ts';
 import type { StreamSecrets } from '../../../secrets/streamSecrets.ts';
 import type { FeedDelivery, FeedRead } from '../../../store/feeds/contract.ts';
+import { toLaneId } from '../../../store/rows/laneIds.ts';
 import type { StreamRecord } from '../../../store/streams/contract.ts';
 import type { Store } from '../../../store/store.ts';
 import { type Auth, callerOf } from '../../auth/auth.ts';
@@ -18,6 +19,12 @@ export interface FeedHandlerNeeds {
   streamSecrets: StreamSecrets;
   headersFor: Sender['headersFor'];
   waitingReads: WaitingReads;
+}
+
+/** A destination of a stream, and its receiver. */
+interface Lane extends Pick<StreamRecord, 'webhookUrl' | 'headers' | 'oauth2'> {
+  streamId: string;
+  laneId: string;
 }
 
 /**
@@ -43,25 +50,35 @@ export function createFeedHandlers({
     return stream;
   };
 
-  const findFeed = async (id: string): Promise<StreamRecord> => {
+  /** Returns the lane of a destination of a stream. */
+  const findLane = async (id: string, destination = 0): Promise<Lane> => {
     const stream = await findStream(id);
-    if (stream.webhookUrl === FEED_URL) return stream;
+    const added = destination === 0 ? [] : await store.listDestinations(id);
+    const receiver =
+      destination === 0 ? stream : added.find((each) => each.destination === destination);
+    if (receiver === undefined) throw notFound('Destination');
+    return { streamId: id, laneId: toLaneId(id, destination), ...receiver };
+  };
+
+  const findFeed = async (id: string, destination?: number): Promise<Lane> => {
+    const lane = await findLane(id, destination);
+    if (lane.webhookUrl === FEED_URL) return lane;
     throw new HttpError(
       409,
-      `The stream sends its webhooks. To read them, set its webhookUrl to ${FEED_URL}.`,
+      `The ${destination ? 'destination' : 'stream'} sends its webhooks. To read them, set its webhookUrl to ${FEED_URL}.`,
     );
   };
 
   /** Adds bodies and headers to deliveries. */
-  const open = async (stream: StreamRecord, { placed, head, now }: FeedRead) => {
+  const open = async (lane: Lane, { placed, head, now }: FeedRead) => {
     if (placed.length === 0) return [];
-    const { id } = stream;
+    const { streamId: id } = lane;
     const [deliveries, sealed = []] = await Promise.all([
       store.readFeedBodies(placed),
       store.readStreamSecrets(id),
     ]);
     const secrets = streamSecrets.open(id, sealed, now);
-    const { headers } = endpoints.open(id, stream);
+    const { headers } = endpoints.open(id, lane);
     return deliveries.map((each) => ({
       id: each.id,
       position: each.position,
@@ -108,25 +125,26 @@ export function createFeedHandlers({
 
   return {
     async readFeed({ context, params: { id }, query }) {
-      const stream = await findFeed(id);
+      const lane = await findFeed(id, query.destination);
+      const { laneId } = lane;
       const { mode, consumer, leaseMs, waitMs } = query;
       // A HEAD request leases nothing, because its response has no body.
       if (context.req.method === 'HEAD') return context.body(null, 200);
       const isShared = mode === 'share';
-      const read = isShared ? lease(id, consumer!, query) : follow(id, query);
+      const read = isShared ? lease(laneId, consumer!, query) : follow(laneId, query);
       const found = await waitingReads.repeat(read, {
-        streamId: id,
+        streamId: laneId,
         consumer: isShared ? consumer : undefined,
         keyId: callerOf(context).keyId,
         waitMs,
         ended: auth.watch(context, context.req.raw.signal),
       });
       const leaseEndsAt = isShared && found.placed.length > 0 ? found.now + leaseMs : null;
-      const deliveries = await open(stream, found);
+      const deliveries = await open(lane, found);
       // Without a reader, they are for the next one at once.
       if (leaseEndsAt !== null && context.req.raw.signal.aborted) {
         const positions = found.placed.map(({ position }) => position);
-        await store.releaseFeed(id, consumer!, { leaseEndsAt, positions });
+        await store.releaseFeed(laneId, consumer!, { leaseEndsAt, positions });
       }
       return {
         deliveries,
@@ -136,35 +154,35 @@ export function createFeedHandlers({
       };
     },
 
-    async acknowledgeFeed({ params: { id }, body: { consumer, ...acknowledged } }) {
-      await findStream(id);
-      const done = await store.acknowledgeFeed(id, consumer, acknowledged);
+    async acknowledgeFeed({ params: { id }, body: { consumer, destination, ...acknowledged } }) {
+      const { laneId } = await findLane(id, destination);
+      const done = await store.acknowledgeFeed(laneId, consumer, acknowledged);
       if (done === undefined) throw notFound('Consumer');
       return done;
     },
 
-    async releaseFeed({ params: { id }, body: { consumer, ...released } }) {
-      await findStream(id);
-      const count = await store.releaseFeed(id, consumer, released);
+    async releaseFeed({ params: { id }, body: { consumer, destination, ...released } }) {
+      const { laneId } = await findLane(id, destination);
+      const count = await store.releaseFeed(laneId, consumer, released);
       if (count === undefined) throw notFound('Consumer');
       return { released: count };
     },
 
-    async listFeedConsumers({ params: { id } }) {
-      await findStream(id);
-      return { result: await store.listFeedConsumers(id) };
+    async listFeedConsumers({ params: { id }, query: { destination } }) {
+      const { laneId } = await findLane(id, destination);
+      return { result: await store.listFeedConsumers(laneId) };
     },
 
-    async resetFeedConsumer({ params: { id, name }, body: { to } }) {
-      await findFeed(id);
-      const consumer = await store.resetFeedConsumer(id, name, to);
+    async resetFeedConsumer({ params: { id, name }, body: { to, destination } }) {
+      const { laneId } = await findFeed(id, destination);
+      const consumer = await store.resetFeedConsumer(laneId, name, to);
       if (consumer === undefined) throw new HttpError(409, TOO_MANY_CONSUMERS);
       return consumer;
     },
 
-    async deleteFeedConsumer({ params: { id, name } }) {
-      await findStream(id);
-      if (!(await store.deleteFeedConsumer(id, name))) throw notFound('Consumer');
+    async deleteFeedConsumer({ params: { id, name }, query: { destination } }) {
+      const { laneId } = await findLane(id, destination);
+      if (!(await store.deleteFeedConsumer(laneId, name))) throw notFound('Consumer');
       return undefined;
     },
   } satisfies Partial<Handlers>;

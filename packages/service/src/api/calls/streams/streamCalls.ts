@@ -31,8 +31,8 @@ import { fromCursor, pageEnd } from '../../pages.ts';
 import { type StreamOf, requireFamily } from './findStream.ts';
 import type { ProblemNeeds } from '../../family.ts';
 
-/** Receiver of a stream: the URL, the headers and the client credentials. */
-type Endpoint = Pick<StreamRecord, 'id' | 'webhookUrl' | 'headers' | 'oauth2'>;
+/** A receiver of a stream: the URL, the headers and the client credentials. */
+export type StreamEndpoint = Pick<StreamRecord, 'id' | 'webhookUrl' | 'headers' | 'oauth2'>;
 
 export interface StreamCallNeeds extends ProblemNeeds {
   store: Store;
@@ -62,7 +62,7 @@ interface StreamFamily<Name extends ChainFamily, Wanted, Changes, Shown> {
 }
 
 /** Maximum number of times that an update starts again because the stream was changed meanwhile. */
-const MAX_UPDATE_TRIES = 100;
+export const MAX_UPDATE_TRIES = 100;
 
 /** A request for the stream in its path, with a body of this type. */
 type Asked<Body = unknown> = Omit<Received<'listAddresses'>, 'params' | 'query' | 'body'> & {
@@ -241,7 +241,10 @@ function changedFields(before: StreamRecord, patch: StreamPatch): string[] {
 }
 
 /** Throws a 422 if the `Authorization` header of a stream's webhooks would be set twice. */
-function refuseTwoAuthorizations({ webhookUrl, headers, oauth2 }: Endpoint, body: unknown): void {
+export function refuseTwoAuthorizations(
+  { webhookUrl, headers, oauth2 }: StreamEndpoint,
+  body: unknown,
+): void {
   if (oauth2 === null) return;
   const hasHeader = 'authorization' in headers;
   if (!hasHeader && new URL(webhookUrl).username === '') return;
@@ -251,7 +254,7 @@ function refuseTwoAuthorizations({ webhookUrl, headers, oauth2 }: Endpoint, body
 }
 
 /** Throws a 422 if retention would delete deliveries that still wait for a retry. */
-function refuseLateRetries(
+export function refuseLateRetries(
   { retries }: StreamLimits,
   { undeliveredMs }: StreamCallNeeds['kept'],
   body: unknown,
@@ -262,7 +265,7 @@ function refuseLateRetries(
 }
 
 /** Throws a 422 if attempts would take longer than the operator allows. */
-function refuseLongTimeout(
+export function refuseLongTimeout(
   { timeoutSeconds }: StreamLimits,
   { maxTimeoutSeconds }: StreamCallNeeds,
   body: unknown,
@@ -280,7 +283,7 @@ function refuseLongTimeout(
 export async function tryWebhook(
   { refuseUrl, testWebhook }: Pick<StreamCallNeeds, 'refuseUrl' | 'testWebhook'>,
   webhook: object,
-  { id, webhookUrl: url, headers, oauth2 }: Endpoint,
+  { id, webhookUrl: url, headers, oauth2 }: StreamEndpoint,
   secrets: readonly string[],
 ): Promise<void> {
   for (const [path, text] of [

@@ -86,6 +86,6 @@ async function explainSilence(connection: Broker['connection'], subject: string)
   } catch (error) {
     return (error as Error).message === 'no stream matches subject'
       ? `no JetStream stream has the subject ${subject}: create one (nats stream add NAME --subjects '${subject}')`
-      : `no JetStream stream confirmed the subject ${subject}: check that JetStream is enabled for the account and that a stream has this subject`;
+      : 'JetStream did not respond: check that it is enabled for the account, and that its servers have a leader';
   }
 }

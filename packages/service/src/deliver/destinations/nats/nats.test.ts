@@ -284,15 +284,18 @@ test('URLs with TLS need a certificate for the host, and a broker with TLS needs
   const year = 365 * 86_400_000;
   const certificates: string[] = [];
   const certify = (name: string) => {
+    // Different subjects, because issuers are found by subject.
+    const commonName = `authority-${certificates.length}`;
     const certified = createCertificate({
-      commonName: name,
+      commonName,
       names: [name],
       validFrom: new Date(Date.now() - year),
       expiresAt: new Date(Date.now() + year),
     });
     const { key, cert } = certified;
     certificates.push(cert);
-    const files = { key: join(folder, `${name}.key`), cert: join(folder, `${name}.crt`) };
+    const file = join(folder, commonName);
+    const files = { key: `${file}.key`, cert: `${file}.crt` };
     writeFileSync(files.key, key);
     writeFileSync(files.cert, cert);
     return { certified, files };

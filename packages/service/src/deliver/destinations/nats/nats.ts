@@ -142,7 +142,7 @@ export function createNats({
 }
 
 /**
- * NATS up to 2.10 confirms a repeat with the position 0 while the first message is not replicated
+ * Older NATS servers confirm a repeat with the position 0 while the first message is not replicated
  * yet. It may never be, for example because its leader fails.
  */
 const IN_FLIGHT =

@@ -68,11 +68,14 @@ export function createAptosBlockHandlers({ store, callsOf }: AptosBlockNeeds) {
       ]);
       const job = await store.createJob({
         streamId: id,
+        destination: wanted.destination,
         chain: toAptosChain(network),
         blockFrom,
         blockTo,
       });
-      if (job === undefined) throw notFound('Stream');
+      if (job === undefined) {
+        throw notFound(wanted.destination === undefined ? 'Stream' : 'Destination');
+      }
       setAuditTarget(context, job.id);
       return job;
     },

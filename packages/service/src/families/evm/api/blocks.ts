@@ -69,11 +69,14 @@ export function createEvmBlockHandlers({ store, callsOf, checkOptions }: EvmBloc
       await requireStream(wanted.streamId);
       const job = await store.createJob({
         streamId: wanted.streamId,
+        destination: wanted.destination,
         chain: wanted.chainId,
         blockFrom: wanted.blockFrom,
         blockTo: wanted.blockTo,
       });
-      if (job === undefined) throw notFound('Stream');
+      if (job === undefined) {
+        throw notFound(wanted.destination === undefined ? 'Stream' : 'Destination');
+      }
       setAuditTarget(context, job.id);
       return {
         message: `Backfill of blocks ${wanted.blockFrom} to ${wanted.blockTo} started`,
