@@ -189,7 +189,7 @@ async function readDelivery(
   });
   return {
     id,
-    isRemoval: 'removed' in webhook && Boolean(webhook.removed),
+    isRemoval: 'removed' in webhook && (webhook.removed ?? false),
     blockHash: webhook.block.hash,
     // The ABI may change between a delivery and its removal.
     records: recordsKey(rows),

@@ -81,7 +81,7 @@ export function createDatabases(guard: Pick<AddressGuard, 'resolve'>) {
     async close() {
       const pools = [...entries.values()].map(({ pool }) => pool);
       entries.clear();
-      await Promise.allSettled(pools.map((pool) => pool?.end()));
+      await Promise.allSettled(pools.map(async (pool) => pool?.end()));
     },
   };
 }
