@@ -53,10 +53,8 @@ test('a failing destination delays no other, and each has its own webhook-id', a
     return delivery?.state === 'succeeded';
   });
   expect(await deliveriesOf(id, 0)).toMatchObject([{ state: 'retrying', streamId: id }]);
-  expect((await deliveriesOf(id)).map((each) => each.destination).toSorted()).toEqual([
-    destination,
-    undefined,
-  ]);
+  const numbers = (await deliveriesOf(id)).map((each) => each.destination);
+  expect(new Set(numbers)).toEqual(new Set([undefined, destination]));
   const detail = await sluice.getDelivery(other.id);
   expect(detail).toMatchObject({ destination, webhookUrl: `${sink.url}/second`, streamId: id });
   // The compatible API is about the URL of the stream.
@@ -100,7 +98,7 @@ test('destinations are changed, limited and removed', async () => {
   await sink.waitFor(
     ({ path, body, headers }) => path === '/more' && body.includes(to) && headers['a'] === 'b',
   );
-  await expect(sluice.listDeliveries({ destination: 1 }).then()).rejects.toMatchObject({
+  await expect(sluice.listDeliveries({ destination: 1 })).rejects.toMatchObject({
     message: expect.stringContaining('streamId'),
   });
 });

@@ -89,11 +89,9 @@ export function testDestinations(tools: StoreTools): void {
       const ancestor = chain.tip();
       await chain.commit(chain.next(), [newMatch(id)]);
       const rows = await deliveriesOf(id);
-      expect(rows.map((each) => [each.streamId, each.destination]).toSorted()).toEqual(
-        [
-          [id, undefined],
-          [id, destination],
-        ].toSorted(),
+      expect(new Set(rows.map((each) => each.streamId))).toEqual(new Set([id]));
+      expect(new Set(rows.map((each) => each.destination))).toEqual(
+        new Set([undefined, destination]),
       );
       expect(new Set(rows.map((each) => each.id)).size).toBe(2);
       const [own] = await claimOf(id);
@@ -328,7 +326,7 @@ export function testDestinations(tools: StoreTools): void {
         codes: ['bloom'],
         witnesses: 1,
         isUncertain: true,
-        reading: { records: 'x', needs: {}, dueInMs: 0 } as never,
+        reading: { records: 'x', needs: {}, dueInMs: 0 },
       });
       await deliverAll(id);
       await deliverAll(lane);
@@ -469,7 +467,8 @@ export function testDestinations(tools: StoreTools): void {
                 });
                 const last = strict[n] ? phases.slice(-1) : phases;
                 if (!everLeft.has(hash)) {
-                  expect(phases.toSorted()).toEqual(['confirmed', 'unconfirmed']);
+                  expect(phases).toHaveLength(2);
+                  expect(new Set(phases)).toEqual(new Set(['confirmed', 'unconfirmed']));
                 }
                 if (kept.has(hash)) expect(last).toContain('confirmed');
                 else if (phases.length > 0) expect(last).toContain('removed');
