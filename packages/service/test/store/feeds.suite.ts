@@ -294,6 +294,40 @@ export function testFeeds(tools: StoreTools): void {
       ]);
     });
 
+    test('the missed deliveries of several blocks are one hole per chain, in any order', async () => {
+      const chains = [await startChain(), await startChain()] as const;
+      const { id } = await tools.store.createStream(draft(chains.map(({ chain }) => chain)));
+      await tools.store.leaseFeed(id, 'a', LEASE);
+      await chains[1].commit(chains[1].next(), []);
+      const claimed: Awaited<ReturnType<typeof claimOf>> = [];
+      const expected: Record<string, object[]> = {};
+      for (const chain of chains) {
+        const from = chain.tip().number + 1;
+        for (let n = 0; n < 3; n++) {
+          await chain.commit(chain.next(), [newMatch(id)], 1_000);
+          claimed.push(...(await claimOf(id)));
+        }
+        expected[chain.chain] = [{ from, to: from + 2, reason: 'unread' }];
+      }
+      expect(claimed).toHaveLength(6);
+      // The newest block of each chain is neither the first nor the last in the feed.
+      for (const n of [1, 2, 0, 4, 5, 3]) {
+        const outcome = outcomeOf(claimed[n]!, { status: null, entersFeed: true });
+        await tools.store.completeDeliveries([outcome]);
+      }
+      await tools.store.skipExpiring({ deliveredMs: -60_000 });
+      const holes = (await tools.store.readCoverage(id)).map((each) => [each.chainId, each.holes]);
+      expect(Object.fromEntries(holes)).toEqual(expected);
+    });
+
+    test('any number of deliveries are missed at once', async () => {
+      const { id, idsOf, stateOf } = await start(2_100);
+      await idsOf('a', { limit: 1 });
+      await tools.store.acknowledgeFeed(id, 'a', { positions: [1] });
+      await tools.store.skipExpiring({ deliveredMs: -60_000 });
+      expect(await stateOf()).toMatchObject({ position: 2_100, missed: 2_099 });
+    });
+
     test('a consumer with old deliveries is behind, and how far each is behind is known', async () => {
       const { id, ids, idsOf, stateOf } = await start(3);
       await idsOf('a', { limit: 1 });

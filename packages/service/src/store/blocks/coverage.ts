@@ -143,7 +143,11 @@ export async function addUnreadHole(
 ): Promise<void> {
   const { numUpdatedRows } = await trx
     .updateTable('hole')
-    .set({ to_block: sql`case when to_block > ${to} then to_block else ${to} end` })
+    .set({
+      to_block: sql`case when to_block > ${to} then to_block else ${to} end`,
+      // It missed the deliveries of backfills since then, too.
+      created_at: now,
+    })
     .where('chain', '=', chain)
     .where('stream_id', '=', streamId)
     .where('reason', '=', 'unread')
@@ -403,7 +407,7 @@ export async function readCoverage(db: Kysely<Tables>, streamId: string): Promis
       ...missingChildren(all.filter((job) => job.chain === chain && job.kind === 'children')),
       ...toCoverage({
         live,
-        ...withoutLateChildren(live, its, backfilled),
+        ...withoutLater(live, its, backfilled),
         unverified: unverified.get(chain) ?? [],
         searched: searched.filter((range) => range.chain === chain),
       }),
@@ -415,14 +419,16 @@ type At<Range> = Range & { at: number };
 
 /**
  * Limits holes of late children to blocks that were matched without these children, live or by a
- * backfill that had ended when the children were found, and removes these blocks from the backfill.
+ * backfill that had ended when the children were found. Removes these blocks, and those whose
+ * deliveries were missed later, from the backfill.
  */
-export function withoutLateChildren(
+export function withoutLater(
   live: BlockRange | undefined,
   holes: readonly At<Hole>[],
   backfills: readonly At<BlockRange>[],
 ): { holes: Hole[]; backfilled: BlockRange[] } {
   const late = holes.filter(({ reason }) => reason === 'children');
+  const unread = holes.filter(({ reason }) => reason === 'unread');
   const others = merge(holes.filter(({ reason }) => reason !== 'children'));
   const passed = live === undefined ? [] : subtract(live, others);
   const parts = late.flatMap((hole) => {
@@ -437,7 +443,7 @@ export function withoutLateChildren(
       ...merge(parts).map((part) => ({ ...part, reason: 'children' as const })),
     ],
     backfilled: backfills.flatMap(({ at, ...range }) =>
-      subtract(range, merge(late.filter((hole) => at < hole.at))),
+      subtract(range, merge([...late, ...unread].filter((hole) => at < hole.at))),
     ),
   };
 }
@@ -458,6 +464,9 @@ function missingChildren(
 }
 
 type Hole = BlockRange & { reason: HoleReason };
+
+/** Holes of blocks that were matched, and so are part of the coverage. */
+const MATCHED: ReadonlySet<HoleReason> = new Set(['state', 'children', 'unread']);
 
 /**
  * Computes the coverage of a stream on one chain, from its first matched block to at least the end
@@ -502,8 +511,7 @@ export function toCoverage({
     ...passed.flatMap((part) => subtract(part, searchedBy(false))),
     ...backfilled.flatMap((part) => subtract(part, searchedBy(true))),
   ]);
-  // Blocks that were matched without late children are part of the coverage, as holes.
-  const matched = merge([...evaluated, ...holes.filter(({ reason }) => reason === 'children')]);
+  const matched = merge([...evaluated, ...holes.filter(({ reason }) => MATCHED.has(reason))]);
   const first = matched[0];
   const last = matched.at(-1);
   if (first === undefined || last === undefined)
