@@ -94,6 +94,11 @@ describe('the coverage of a stream', () => {
     expect(coverageAt(10)).toMatchObject({ from: 0, to: 20, holes: [{ ...unread, from: 10 }] });
     const all = { ...nothing, live: { from: 5, to: 20 }, holes: [unread] };
     expect(toCoverage(all)).toMatchObject({ from: 5, to: 20, holes: [unread] });
+    // Blocks before the coverage, on a chain that was removed and added again.
+    const again = { from: 15, to: 20 };
+    expect(withoutLater(again, [{ ...unread, at: 1 }], []).holes).toEqual([
+      { ...unread, from: 15 },
+    ]);
   });
 
   test('property: each block is either in a hole or was evaluated, and evaluated ones show how they were verified', () => {

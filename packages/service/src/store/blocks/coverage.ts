@@ -417,36 +417,43 @@ export async function readCoverage(db: Kysely<Tables>, streamId: string): Promis
 
 type At<Range> = Range & { at: number };
 
+/** Reasons of holes in blocks that were matched: these blocks are part of the coverage, as holes. */
+const REASONS_OF_MATCHED = ['state', 'children', 'unread'] as const;
+
 /**
- * Limits holes of late children to blocks that were matched without these children, live or by a
- * backfill that had ended when the children were found. Removes these blocks, and those whose
- * deliveries were missed later, from the backfill.
+ * Limits holes of missing states, late children and missed deliveries to blocks that were matched:
+ * live, or by a backfill that had ended when the hole was added. Removes holes of children and missed
+ * deliveries from such a backfill.
  */
 export function withoutLater(
   live: BlockRange | undefined,
   holes: readonly At<Hole>[],
   backfills: readonly At<BlockRange>[],
 ): { holes: Hole[]; backfilled: BlockRange[] } {
-  const late = holes.filter(({ reason }) => reason === 'children');
-  const unread = holes.filter(({ reason }) => reason === 'unread');
-  const others = merge(holes.filter(({ reason }) => reason !== 'children'));
-  const passed = live === undefined ? [] : subtract(live, others);
-  const parts = late.flatMap((hole) => {
-    const matched = merge([...passed, ...backfills.filter(({ at }) => at < hole.at)]);
-    return subtract(hole, subtract(hole, matched));
+  const others = holes.flatMap(({ from, to, reason }) =>
+    isOfMatched(reason) ? [] : [{ from, to, reason }],
+  );
+  const passed = live === undefined ? [] : subtract(live, merge(others));
+  const limited = REASONS_OF_MATCHED.flatMap((reason) => {
+    const parts = holes
+      .filter((hole) => hole.reason === reason)
+      .flatMap((hole) => {
+        const matched = merge([...passed, ...backfills.filter(({ at }) => at < hole.at)]);
+        return subtract(hole, subtract(hole, matched));
+      });
+    return merge(parts).map((part) => ({ ...part, reason }));
   });
+  const later = holes.filter(({ reason }) => reason === 'children' || reason === 'unread');
   return {
-    holes: [
-      ...holes.flatMap(({ from, to, reason }) =>
-        reason === 'children' ? [] : [{ from, to, reason }],
-      ),
-      ...merge(parts).map((part) => ({ ...part, reason: 'children' as const })),
-    ],
+    holes: [...others, ...limited],
     backfilled: backfills.flatMap(({ at, ...range }) =>
-      subtract(range, merge([...late, ...unread].filter((hole) => at < hole.at))),
+      subtract(range, merge(later.filter((hole) => at < hole.at))),
     ),
   };
 }
+
+const isOfMatched = (reason: HoleReason): boolean =>
+  REASONS_OF_MATCHED.some((each) => each === reason);
 
 /**
  * Returns the ranges that these searches for children, oldest first, have left and no later one has
@@ -464,9 +471,6 @@ function missingChildren(
 }
 
 type Hole = BlockRange & { reason: HoleReason };
-
-/** Holes of blocks that were matched, and so are part of the coverage. */
-const MATCHED: ReadonlySet<HoleReason> = new Set(['state', 'children', 'unread']);
 
 /**
  * Computes the coverage of a stream on one chain, from its first matched block to at least the end
@@ -511,7 +515,7 @@ export function toCoverage({
     ...passed.flatMap((part) => subtract(part, searchedBy(false))),
     ...backfilled.flatMap((part) => subtract(part, searchedBy(true))),
   ]);
-  const matched = merge([...evaluated, ...holes.filter(({ reason }) => MATCHED.has(reason))]);
+  const matched = merge([...evaluated, ...holes.filter(({ reason }) => isOfMatched(reason))]);
   const first = matched[0];
   const last = matched.at(-1);
   if (first === undefined || last === undefined)
