@@ -241,6 +241,26 @@ export function testFeeds(tools: StoreTools): void {
       expect(await idsOf('a')).toEqual([...ids, ...later]);
     });
 
+    test('a reader with its own position starts at that of its consumer, or at the end', async () => {
+      const { id, ids } = await start(5);
+      for (const [name, position] of [
+        ['a', 4],
+        ['b', 1],
+        ['c', 3],
+      ] as const) {
+        await tools.store.resetFeedConsumer(id, name, { position });
+      }
+      const idsAfter = async (consumer?: string) => {
+        const page = await tools.store.readFeedAfter(id, { consumer }, LIMITS);
+        return page.placed.map((each) => each.id);
+      };
+      expect(await idsAfter('a')).toEqual(ids.slice(4));
+      expect(await idsAfter('b')).toEqual(ids.slice(1));
+      expect(await idsAfter('c')).toEqual(ids.slice(3));
+      expect(await idsAfter('d')).toEqual([]);
+      expect(await idsAfter()).toEqual([]);
+    });
+
     test('a feed has at most 100 consumers', async () => {
       const { id, lease } = await start(1);
       for (let n = 0; n < 100; n++) await lease(`c${n}`);
