@@ -302,16 +302,21 @@ export function testHistory(open: () => Promise<Store>): void {
     });
 
     test('are found by the end of their attempts', async () => {
-      const { streamId, id } = await oneThat('retry');
-      const ended = Date.now() - 60_000;
+      const chain = await startChain();
+      const { id: streamId } = await createStream([chain.chain]);
+      await chain.commit([{ streamId }]);
+      const claimed = (await claim()).find((each) => each.streamId === streamId)!;
+      const startedAt = Date.now();
+      await complete(claimed, { startedAt, durationMs: 5_000 });
       const found = async (attemptedFrom?: number, attemptedTo?: number): Promise<string[]> =>
         (await store.listDeliveries({ streamId, limit: 10, attemptedFrom, attemptedTo })).rows.map(
           (each) => each.id,
         );
-      expect(await found(ended)).toEqual([id]);
-      expect(await found(ended, Date.now() + 1_000)).toEqual([id]);
-      expect(await found(Date.now() + 1_000)).toEqual([]);
-      expect(await found(undefined, ended)).toEqual([]);
+      const ended = startedAt + 5_000;
+      expect(await found(ended)).toEqual([claimed.id]);
+      expect(await found(ended, ended)).toEqual([claimed.id]);
+      expect(await found(ended + 1)).toEqual([]);
+      expect(await found(undefined, ended - 1)).toEqual([]);
     });
 
     test('property: a count equals the number of deliveries found with its value', async () => {
