@@ -67,6 +67,31 @@ describe('the content of answers is the same', () => {
   });
 });
 
+test('the content of answers differs with any other field of a log or transaction', () => {
+  const log = logOf('0x01');
+  const transaction = { ...transactionOf('0x1'), value: '0x1', from: '0xaa', input: '0x' };
+  const contentWith = (logs: Answer['logs'], transactions: Transaction[]): string =>
+    contentOf(answerOf([], { logs, transactions }));
+  const others = [
+    contentWith([], [transaction]),
+    contentWith([{ ...log, data: '0x02' }], [transaction]),
+    contentWith([{ ...log, topics: ['0x03'] }], [transaction]),
+    contentWith([{ ...log, address: '0xcc' }], [transaction]),
+    contentWith([{ ...log, transactionHash: '0xab' }], [transaction]),
+    contentWith([log, { ...log, data: '0x02' }], [transaction]),
+    contentWith([{ ...log, data: '0x02' }, log], [transaction]),
+    contentWith([log], []),
+    contentWith([log], [{ ...transaction, value: '0x2' }]),
+    contentWith([log], [{ ...transaction, from: '0xab' }]),
+    contentWith([log], [{ ...transaction, input: '0x00' }]),
+    contentWith(
+      [log],
+      [{ ...transaction, receipt: { ...transaction.receipt, status: '0x0' } } as Transaction],
+    ),
+  ];
+  expect(new Set([contentWith([log], [transaction]), ...others]).size).toBe(others.length + 1);
+});
+
 describe('the decision', () => {
   test('counts operators, not nodes', () => {
     const answers = { a1: answerOf(['0x01']), a2: answerOf(['0x01']), b: answerOf(['0x02']) };
