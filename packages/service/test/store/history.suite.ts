@@ -734,6 +734,10 @@ export function testHistory(open: () => Promise<Store>): void {
           weight: 3,
           arbitrary: fc.record({ do: fc.constant('replay' as const), nth: fc.nat(20) }),
         },
+        {
+          weight: 2,
+          arbitrary: fc.record({ do: fc.constant('stop' as const), nth: fc.nat(20) }),
+        },
         { weight: 2, arbitrary: fc.record({ do: fc.constant('roll up' as const) }) },
         { weight: 1, arbitrary: fc.record({ do: fc.constant('expire' as const) }) },
         { weight: 1, arbitrary: fc.record({ do: fc.constant('delete' as const) }) },
@@ -774,6 +778,11 @@ export function testHistory(open: () => Promise<Store>): void {
                 };
                 await chain.commit([{ streamId, ...size }]);
                 sizes.set(`${streamId} ${chain.tip().number}`, { ...NOTHING, ...size });
+                break;
+              }
+              case 'stop': {
+                const one = all[step.nth % Math.max(1, all.length)];
+                if (one !== undefined) await store.stopDelivery(one.id);
                 break;
               }
               case 'attempt': {
