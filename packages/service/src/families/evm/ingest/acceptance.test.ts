@@ -1,7 +1,13 @@
 /** Tests how answers of nodes are compared, and that an accepted block is still on the chain. */
 import { describe, expect, test } from 'vitest';
 import { createLog } from '../../../base/log.ts';
-import { contentOf, createAcceptance, findMajority, lacksParts } from './acceptance.ts';
+import {
+  contentOf,
+  createAcceptance,
+  findMajority,
+  lacksParts,
+  toUnverified,
+} from './acceptance.ts';
 import type { Answer } from './answers.ts';
 import { type Network, networkOf } from './networks.ts';
 import type { Provider } from './provider.ts';
@@ -90,6 +96,20 @@ test('the content of answers differs with any other field of a log or transactio
     ),
   ];
   expect(new Set([contentWith([log], [transaction]), ...others]).size).toBe(others.length + 1);
+});
+
+test('an accepted block is marked with its failed checks and with what its nodes said differently', () => {
+  const marksOf = (more: Partial<Answer>, deviations: Network['deviations'] = []) =>
+    toUnverified(answerOf([], more), 2, { deviations });
+  const notes = ['log-indices'] as const;
+  expect(marksOf({})).toBeUndefined();
+  expect(marksOf({ notes })).toEqual({ codes: notes, witnesses: 2, isUncertain: false });
+  const both = marksOf({ notes, findings: [FAILED] })!;
+  expect(both.codes.toSorted()).toEqual(['log-indices', 'receipts']);
+  expect(both.isUncertain).toBe(true);
+  const indices = { code: 'log-indices', result: 'failed', reason: '' } as const;
+  expect(marksOf({ findings: [indices] })).toMatchObject({ isUncertain: true });
+  expect(marksOf({ findings: [indices] }, ['log-indices'])).toMatchObject({ isUncertain: false });
 });
 
 describe('the decision', () => {
