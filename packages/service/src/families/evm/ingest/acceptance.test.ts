@@ -90,10 +90,7 @@ test('the content of answers differs with any other field of a log or transactio
     contentWith([log], [{ ...transaction, value: '0x2' }]),
     contentWith([log], [{ ...transaction, from: '0xab' }]),
     contentWith([log], [{ ...transaction, input: '0x00' }]),
-    contentWith(
-      [log],
-      [{ ...transaction, receipt: { ...transaction.receipt, status: '0x0' } } as Transaction],
-    ),
+    contentWith([log], [{ ...transaction, receipt: { ...transaction.receipt, status: '0x0' } }]),
   ];
   expect(new Set([contentWith([log], [transaction]), ...others]).size).toBe(others.length + 1);
 });
