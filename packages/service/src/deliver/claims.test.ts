@@ -27,7 +27,7 @@ test('after a stall, only deliveries whose leases are still held are sent', asyn
     },
     log: createLog(() => {}),
     lanes: createLanes(),
-    leases: { renew: () => Promise.resolve(claimed.slice(1)) },
+    leases: { renew: (held) => Promise.resolve(held.slice(1)) },
     taken: (inFlight) => inFlight,
     enter() {},
     giveUp: ({ id }) => void givenUp.push(id),

@@ -113,7 +113,11 @@ describe('SQLite store', () => {
         codes: ['receipts'],
         witnesses: 1,
         isUncertain: true,
-        reading: { dueInMs: 0, needs: { logs: true, transactions: false, traces: false }, records: '' },
+        reading: {
+          dueInMs: 0,
+          needs: { logs: true, transactions: false, traces: false },
+          records: '',
+        },
       },
     });
     await first.close();

@@ -98,7 +98,7 @@ test('the content of answers differs with any other field of a log or transactio
 test('an accepted block is marked with its failed checks and with what its nodes said differently', () => {
   const marksOf = (more: Partial<Answer>, deviations: Network['deviations'] = []) =>
     toUnverified(answerOf([], more), 2, { deviations });
-  const notes = ['log-indices'] as const;
+  const notes: Answer['notes'] = ['log-indices'];
   expect(marksOf({})).toBeUndefined();
   expect(marksOf({ notes })).toEqual({ codes: notes, witnesses: 2, isUncertain: false });
   const both = marksOf({ notes, findings: [FAILED] })!;
