@@ -164,10 +164,12 @@ test('a different version in a package, a dependency or the lockfile is found', 
     `package.json of ${first!.name} has ${first!.name} 9.9.9, not ${version}.`,
   ]);
   for (const kind of ['dependencies', 'devDependencies']) {
-    const other = { ...first!, [kind]: { '@sluice/kit': '^9.0.0' } };
-    expect(findVersionProblems([...others, other])).toEqual([
-      `package.json of ${first!.name} has @sluice/kit ^9.0.0, not ${version}.`,
-    ]);
+    for (const its of ['^9.0.0', `^${version}`]) {
+      const other = { ...first!, [kind]: { '@sluice/kit': its } };
+      expect(findVersionProblems([...others, other])).toEqual([
+        `package.json of ${first!.name} has @sluice/kit ${its}, not ${version}.`,
+      ]);
+    }
   }
   const next = manifests.map((each) => ({ ...each, version: '9.9.9' }));
   expect(findVersionProblems(next).join('\n')).toContain('package-lock.json of sluice has');

@@ -74,14 +74,28 @@ test('a signal wakes one reader of a consumer per delivery, and causes no other 
 });
 
 test('a signal about another feed causes one query, and no read', async () => {
-  const { read, take, reads, signals, heads, readFeedHeads } = start();
+  const { read, grow, take, reads, signals, heads, readFeedHeads } = start();
+  grow();
+  await read();
+  // Nobody waited, so that the signal caused no query.
+  expect(readFeedHeads).not.toHaveBeenCalled();
   void read();
   await vi.waitFor(() => expect(reads.count()).toBe(1));
   heads['another'] = 5;
   signals.send(['feeds']);
   await vi.waitFor(() => expect(readFeedHeads).toHaveBeenCalledOnce());
   await wait(5);
-  expect(take).toHaveBeenCalledOnce();
+  expect(readFeedHeads).toHaveBeenCalledOnce();
+  expect(take).toHaveBeenCalledTimes(2);
+});
+
+test('signals during a query cause one more query', async () => {
+  const { read, reads, signals, readFeedHeads } = start();
+  void read();
+  await vi.waitFor(() => expect(reads.count()).toBe(1));
+  for (let n = 0; n < 5; n++) signals.send(['feeds']);
+  await wait(5);
+  expect(readFeedHeads).toHaveBeenCalledTimes(2);
 });
 
 test('each reader without a shared consumer gets all deliveries', async () => {
@@ -141,6 +155,19 @@ test('a shared ledger is checked every second, because a signal may be lost', as
     heads['s'] = 1;
     await vi.advanceTimersByTimeAsync(1_000);
     expect(positionsOf(await found)).toEqual([1]);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('a ledger of one process is not checked while reads wait', async () => {
+  vi.useFakeTimers();
+  try {
+    const { read, reads, readFeedHeads } = start();
+    void read();
+    await vi.waitFor(() => expect(reads.count()).toBe(1));
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(readFeedHeads).not.toHaveBeenCalled();
   } finally {
     vi.useRealTimers();
   }

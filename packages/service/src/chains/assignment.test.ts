@@ -126,6 +126,15 @@ describe('an assignment', () => {
     expect(assigned.get('0x9')).toBe('reader 2');
   });
 
+  test('gives a chain whose holder no longer reads it to a reader that can', () => {
+    const readers = [readerOf(0, ['0x1']), readerOf(1, ['0x1', '0x2'])];
+    const holders = new Map([['0x2', 'reader 0']]);
+    expect(Object.fromEntries(assignChains({ readers, holders }))).toEqual({
+      '0x1': 'reader 0',
+      '0x2': 'reader 1',
+    });
+  });
+
   test('leaves a chain with a holder that is not listed', () => {
     const readers = [readerOf(0, ['0x1', '0x2'])];
     const holders = new Map([['0x1', 'resuming']]);

@@ -47,6 +47,17 @@ test('large webhooks to a receiver that hangs leave most of the size for other s
   expect(next.slow.maxBytes).toBeGreaterThan(30 * MiB);
 });
 
+test('quick streams that use all of their capacity leave that of slow ones', () => {
+  const { enter, respond, limits } = open();
+  for (let n = 0; n < 32; n++) {
+    respond(`quick ${n}`);
+    enter(`quick ${n}`, 64);
+  }
+  expect(limits()).toMatchObject({ limit: 0, slow: { limit: 256, perStream: 64 } });
+  for (let n = 0; n < 2_048; n++) enter(`hung ${n}`, 1);
+  expect(limits()).toBeUndefined();
+});
+
 test('a quick stream may have an eighth of the size in flight', () => {
   const { enter, respond, limits } = open();
   respond('quick');

@@ -239,6 +239,27 @@ export function testBlocks(tools: StoreTools): void {
     });
   });
 
+  describe('a block that comes back', () => {
+    test('makes no delivery due again that is in flight or has failed', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      const [ancestor, a] = [chain.tip(), chain.next()];
+      const matches = [0, 1].map((part) => newMatch(id, { part, parts: 2 }));
+      await chain.commit(a, matches);
+      const [failing, running] = await claimOf(id);
+      const failure = { status: 500, error: 'HTTP 500', result: 'failed' } as const;
+      await tools.store.completeDeliveries([outcomeOf(failing!, failure)]);
+      await chain.rewind(ancestor);
+      expect(await chain.commit(a, matches)).toMatchObject({ deliveries: [] });
+      expect(await claimOf(id)).toEqual([]);
+      await tools.store.completeDeliveries([outcomeOf(running!)]);
+      expect((await deliveriesOf(id)).map(({ state }) => state).toSorted()).toEqual([
+        'failed',
+        'succeeded',
+      ]);
+    });
+  });
+
   describe('an existing match', () => {
     const oneMatch = async () => {
       const chain = await startChain();

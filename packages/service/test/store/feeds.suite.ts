@@ -259,6 +259,26 @@ export function testFeeds(tools: StoreTools): void {
       expect(await idsOf('a')).toEqual([...ids, ...later]);
     });
 
+    test('a reader with its own position starts at that of its consumer, or at the end', async () => {
+      const { id, ids } = await start(5);
+      for (const [name, position] of [
+        ['a', 4],
+        ['b', 1],
+        ['c', 3],
+      ] as const) {
+        await tools.store.resetFeedConsumer(id, name, { position });
+      }
+      const idsAfter = async (consumer?: string) => {
+        const page = await tools.store.readFeedAfter(id, { consumer }, LIMITS);
+        return page.placed.map((each) => each.id);
+      };
+      expect(await idsAfter('a')).toEqual(ids.slice(4));
+      expect(await idsAfter('b')).toEqual(ids.slice(1));
+      expect(await idsAfter('c')).toEqual(ids.slice(3));
+      expect(await idsAfter('d')).toEqual([]);
+      expect(await idsAfter()).toEqual([]);
+    });
+
     test('a feed has at most 100 consumers', async () => {
       const { id, lease } = await start(1);
       for (let n = 0; n < 100; n++) await lease(`c${n}`);
@@ -310,6 +330,40 @@ export function testFeeds(tools: StoreTools): void {
         { from: first, to: second, reason: 'unread' },
         { from: third, to: third, reason: 'unread' },
       ]);
+    });
+
+    test('the missed deliveries of several blocks are one hole per chain, in any order', async () => {
+      const chains = [await startChain(), await startChain()] as const;
+      const { id } = await tools.store.createStream(draft(chains.map(({ chain }) => chain)));
+      await tools.store.leaseFeed(id, 'a', LEASE);
+      await chains[1].commit(chains[1].next(), []);
+      const claimed: Awaited<ReturnType<typeof claimOf>> = [];
+      const expected: Record<string, object[]> = {};
+      for (const chain of chains) {
+        const from = chain.tip().number + 1;
+        for (let n = 0; n < 3; n++) {
+          await chain.commit(chain.next(), [newMatch(id)], 1_000);
+          claimed.push(...(await claimOf(id)));
+        }
+        expected[chain.chain] = [{ from, to: from + 2, reason: 'unread' }];
+      }
+      expect(claimed).toHaveLength(6);
+      // The newest block of each chain is neither the first nor the last in the feed.
+      for (const n of [1, 2, 0, 4, 5, 3]) {
+        const outcome = outcomeOf(claimed[n]!, { status: null, entersFeed: true });
+        await tools.store.completeDeliveries([outcome]);
+      }
+      await tools.store.skipExpiring({ deliveredMs: -60_000 });
+      const holes = (await tools.store.readCoverage(id)).map((each) => [each.chainId, each.holes]);
+      expect(Object.fromEntries(holes)).toEqual(expected);
+    });
+
+    test('any number of deliveries are missed at once', async () => {
+      const { id, idsOf, stateOf } = await start(2_100);
+      await idsOf('a', { limit: 1 });
+      await tools.store.acknowledgeFeed(id, 'a', { positions: [2] });
+      await tools.store.skipExpiring({ deliveredMs: -60_000 });
+      expect(await stateOf()).toMatchObject({ position: 2_100, missed: 2_099 });
     });
 
     test('a consumer with old deliveries is behind, and how far each is behind is known', async () => {

@@ -302,16 +302,21 @@ export function testHistory(open: () => Promise<Store>): void {
     });
 
     test('are found by the end of their attempts', async () => {
-      const { streamId, id } = await oneThat('retry');
-      const ended = Date.now() - 60_000;
+      const chain = await startChain();
+      const { id: streamId } = await createStream([chain.chain]);
+      await chain.commit([{ streamId }]);
+      const claimed = (await claim()).find((each) => each.streamId === streamId)!;
+      const startedAt = Date.now();
+      await complete(claimed, { startedAt, durationMs: 5_000 });
       const found = async (attemptedFrom?: number, attemptedTo?: number): Promise<string[]> =>
         (await store.listDeliveries({ streamId, limit: 10, attemptedFrom, attemptedTo })).rows.map(
           (each) => each.id,
         );
-      expect(await found(ended)).toEqual([id]);
-      expect(await found(ended, Date.now() + 1_000)).toEqual([id]);
-      expect(await found(Date.now() + 1_000)).toEqual([]);
-      expect(await found(undefined, ended)).toEqual([]);
+      const ended = startedAt + 5_000;
+      expect(await found(ended)).toEqual([claimed.id]);
+      expect(await found(ended, ended)).toEqual([claimed.id]);
+      expect(await found(ended + 1)).toEqual([]);
+      expect(await found(undefined, ended - 1)).toEqual([]);
     });
 
     test('property: a count equals the number of deliveries found with its value', async () => {
@@ -729,6 +734,10 @@ export function testHistory(open: () => Promise<Store>): void {
           weight: 3,
           arbitrary: fc.record({ do: fc.constant('replay' as const), nth: fc.nat(20) }),
         },
+        {
+          weight: 2,
+          arbitrary: fc.record({ do: fc.constant('stop' as const), nth: fc.nat(20) }),
+        },
         { weight: 2, arbitrary: fc.record({ do: fc.constant('roll up' as const) }) },
         { weight: 1, arbitrary: fc.record({ do: fc.constant('expire' as const) }) },
         { weight: 1, arbitrary: fc.record({ do: fc.constant('delete' as const) }) },
@@ -769,6 +778,11 @@ export function testHistory(open: () => Promise<Store>): void {
                 };
                 await chain.commit([{ streamId, ...size }]);
                 sizes.set(`${streamId} ${chain.tip().number}`, { ...NOTHING, ...size });
+                break;
+              }
+              case 'stop': {
+                const one = all[step.nth % Math.max(1, all.length)];
+                if (one !== undefined) await store.stopDelivery(one.id);
                 break;
               }
               case 'attempt': {

@@ -70,7 +70,7 @@ export function testOrder(
       expect(await sendAll(id)).toEqual(['removed B1', "unconfirmed A1'", 'unconfirmed A2']);
     });
 
-    test('sends no suspect before an earlier delivery whose body is incomplete', async () => {
+    test('sends no suspect before an earlier delivery that is unfinished', async () => {
       const { chain, id } = await start();
       for (let n = 0; n < 2; n++) await chain.commit(chain.next(), [newMatch(id)], 1_000);
       const [later, earlier] = await tools.deliveriesOf(id);
@@ -87,6 +87,12 @@ export function testOrder(
         return suspect === undefined ? [] : [suspect.id, ...(await claimSuspects())];
       };
       expect(await claimSuspects()).not.toContain(later!.id);
+      for (const state of ['held', 'pending', 'leased']) {
+        await execute(`update delivery set state = '${state}' where id = '${earlier!.id}'`);
+        expect(await claimSuspects()).not.toContain(later!.id);
+      }
+      await execute(`update delivery set state = 'failed' where id = '${earlier!.id}'`);
+      expect(await claimSuspects()).toContain(later!.id);
     });
 
     test('continues after deliveries of a process whose clock was ahead', async () => {

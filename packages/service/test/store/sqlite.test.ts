@@ -56,7 +56,8 @@ describe('SQLite store', () => {
       const file = new DatabaseSync(join(path, 'sluice.db'), { timeout: 5_000 });
       file.exec(`
         update setting set value = value + ${HOUR_MS} where key = 'clock';
-        update delivery set run_at = run_at + ${HOUR_MS};
+        update delivery set run_at = run_at + ${HOUR_MS}, lease_until = ${Date.now() + HOUR_MS + 10_000};
+        update uncertain set due_at = ${Date.now() + HOUR_MS + 50_000};
         update stream set next_send_at = ${Date.now() + HOUR_MS},
           back_off_until = ${Date.now() + HOUR_MS + 20_000},
           probe_at = ${Date.now() + HOUR_MS + 30_000}`);
@@ -65,17 +66,30 @@ describe('SQLite store', () => {
     const readWaits = () => {
       const file = new DatabaseSync(join(path, 'sluice.db'), { timeout: 5_000 });
       const waits = file
-        .prepare('select run_at, next_send_at, back_off_until, probe_at from delivery, stream')
+        .prepare(`
+          select next_send_at, back_off_until, probe_at, due_at from stream, uncertain`)
         .get() as Record<string, number>;
+      const deliveries = file.prepare('select state, run_at, lease_until from delivery').all();
       file.close();
-      return Object.fromEntries(
-        Object.entries(waits).map(([name, at]) => [
-          name,
-          Math.round((at - Date.now()) / 10_000) + 0,
-        ]),
-      );
+      const fromNow = (at: unknown): number => Math.round((Number(at) - Date.now()) / 10_000) + 0;
+      return {
+        ...Object.fromEntries(Object.entries(waits).map(([name, at]) => [name, fromNow(at)])),
+        deliveries: Object.fromEntries(
+          deliveries.map((row) => [
+            row['state'],
+            [fromNow(row['run_at']), fromNow(row['lease_until'])],
+          ]),
+        ),
+      };
     };
-    const asWaited = { run_at: 0, next_send_at: 0, back_off_until: 2, probe_at: 3 };
+    const states = ['pending', 'leased', 'enriching', 'held'];
+    const asWaited = {
+      next_send_at: 0,
+      back_off_until: 2,
+      probe_at: 3,
+      due_at: 5,
+      deliveries: Object.fromEntries(states.map((state) => [state, [0, 1]])),
+    };
     const first = await openSqliteStore(path);
     const { id } = await first.createStream(draft(['0xc']));
     const epoch = await takeChain(first, '0xc');
@@ -94,11 +108,27 @@ describe('SQLite store', () => {
       ruleRevision: revision,
       confirmUpTo: 0,
       windowBlocks: 256,
-      matches: [newMatch(id)],
+      matches: states.map((_, part) => newMatch(id, { part, parts: states.length })),
+      unverified: {
+        codes: ['receipts'],
+        witnesses: 1,
+        isUncertain: true,
+        reading: {
+          dueInMs: 0,
+          needs: { logs: true, transactions: false, traces: false },
+          records: '',
+        },
+      },
     });
     await first.close();
+    const file = new DatabaseSync(join(path, 'sluice.db'));
+    const ids = file.prepare('select id from delivery').all();
+    for (const [n, row] of ids.entries()) {
+      file.prepare('update delivery set state = ? where id = ?').run(states[n]!, row['id']!);
+    }
+    file.close();
     setAhead();
-    expect(readWaits()).toMatchObject({ run_at: 360 });
+    expect(readWaits().deliveries).toMatchObject({ pending: [360, 361], held: [360, 361] });
     const second = await openSqliteStore(path);
     expect(readWaits()).toEqual(asWaited);
     setAhead();

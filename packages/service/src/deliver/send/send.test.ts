@@ -7,7 +7,7 @@ import { signStandardWebhook, signWebhook } from '@sluice/kit/contract';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ALL_NETWORKS, createAddressGuard } from '../destinations/http/guard.ts';
 import { createHttpSender } from './httpSender.test-only.ts';
-import type { Sender } from './send.ts';
+import { type Sender, createSender } from './send.ts';
 
 const SECRET = 'a streams secret';
 let sink: WebhookSink;
@@ -40,6 +40,27 @@ const send = (path = '/hook', body = '{"tag":"é ☕"}') =>
     queueSize: 4,
     recordsCharged: 2,
   });
+
+test("a webhook has the time and the key pairs of the ledger's clock", async () => {
+  const asked: number[] = [];
+  const signing = createSender({
+    destinations: [],
+    secret: () => SECRET,
+    region: () => '',
+    privateKeys(at) {
+      asked.push(at);
+      return [];
+    },
+  });
+  const webhook = { id: 'id-1', body: Buffer.from('{}'), headers: {} };
+  const headers = signing.headersFor(
+    { ...webhook, clockSkewMs: 3_600_000, queueSize: 0, recordsCharged: 0 },
+    1_000,
+  );
+  expect(asked).toEqual([3_601_000]);
+  expect(headers['webhook-timestamp']).toBe('3601');
+  await signing.close();
+});
 
 test('an attempt ends at the maximum of the service, whatever its stream sets', async () => {
   const bounded = createHttpSender({

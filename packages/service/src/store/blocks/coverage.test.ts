@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { toCoverage, withoutLateChildren } from './coverage.ts';
+import { toCoverage, withoutLater } from './coverage.ts';
 
 const nothing = { holes: [], backfilled: [], unverified: [], searched: [] };
 const paused = (from: number, to: number) => ({ from, to, reason: 'paused' as const });
@@ -71,7 +71,7 @@ describe('the coverage of a stream', () => {
       { from: 0, to: 9, at: 10 },
       { from: 40, to: 60, at: 30 },
     ];
-    expect(withoutLateChildren({ from: 25, to: 99 }, holes, backfills)).toEqual({
+    expect(withoutLater({ from: 25, to: 99 }, holes, backfills)).toEqual({
       holes: [paused(30, 31), late(5, 9), late(25, 29), late(32, 50)],
       backfilled: [
         { from: 0, to: 4 },
@@ -80,6 +80,25 @@ describe('the coverage of a stream', () => {
     });
     const all = { ...nothing, live: { from: 25, to: 50 }, holes: [late(25, 50)] };
     expect(toCoverage(all)).toMatchObject({ from: 25, to: 50, holes: [late(25, 50)] });
+  });
+
+  test('has a hole where deliveries of live blocks, or of a backfill before, were missed', () => {
+    const unread = { from: 5, to: 20, reason: 'unread' as const };
+    const coverageAt = (at: number) => {
+      const live = { from: 10, to: 20 };
+      const backfills = [{ from: 0, to: 9, at: 10 }];
+      const { holes, backfilled } = withoutLater(live, [{ ...unread, at }], backfills);
+      return toCoverage({ ...nothing, live, holes, backfilled });
+    };
+    expect(coverageAt(11)).toMatchObject({ from: 0, to: 20, holes: [unread] });
+    expect(coverageAt(10)).toMatchObject({ from: 0, to: 20, holes: [{ ...unread, from: 10 }] });
+    const all = { ...nothing, live: { from: 5, to: 20 }, holes: [unread] };
+    expect(toCoverage(all)).toMatchObject({ from: 5, to: 20, holes: [unread] });
+    // Blocks before the coverage, on a chain that was removed and added again.
+    const again = { from: 15, to: 20 };
+    expect(withoutLater(again, [{ ...unread, at: 1 }], []).holes).toEqual([
+      { ...unread, from: 15 },
+    ]);
   });
 
   test('property: each block is either in a hole or was evaluated, and evaluated ones show how they were verified', () => {

@@ -143,7 +143,11 @@ export async function addUnreadHole(
 ): Promise<void> {
   const { numUpdatedRows } = await trx
     .updateTable('hole')
-    .set({ to_block: sql`case when to_block > ${to} then to_block else ${to} end` })
+    .set({
+      to_block: sql`case when to_block > ${to} then to_block else ${to} end`,
+      // It missed the deliveries of backfills since then, too.
+      created_at: now,
+    })
     .where('chain', '=', chain)
     .where('stream_id', '=', streamId)
     .where('reason', '=', 'unread')
@@ -403,7 +407,7 @@ export async function readCoverage(db: Kysely<Tables>, streamId: string): Promis
       ...missingChildren(all.filter((job) => job.chain === chain && job.kind === 'children')),
       ...toCoverage({
         live,
-        ...withoutLateChildren(live, its, backfilled),
+        ...withoutLater(live, its, backfilled),
         unverified: unverified.get(chain) ?? [],
         searched: searched.filter((range) => range.chain === chain),
       }),
@@ -413,34 +417,43 @@ export async function readCoverage(db: Kysely<Tables>, streamId: string): Promis
 
 type At<Range> = Range & { at: number };
 
+/** Reasons of holes in blocks that were matched: these blocks are part of the coverage, as holes. */
+const REASONS_OF_MATCHED = ['state', 'children', 'unread'] as const;
+
 /**
- * Limits holes of late children to blocks that were matched without these children, live or by a
- * backfill that had ended when the children were found, and removes these blocks from the backfill.
+ * Limits holes of missing states, late children and missed deliveries to blocks that were matched:
+ * live, or by a backfill that had ended when the hole was added. Removes holes of children and missed
+ * deliveries from such a backfill.
  */
-export function withoutLateChildren(
+export function withoutLater(
   live: BlockRange | undefined,
   holes: readonly At<Hole>[],
   backfills: readonly At<BlockRange>[],
 ): { holes: Hole[]; backfilled: BlockRange[] } {
-  const late = holes.filter(({ reason }) => reason === 'children');
-  const others = merge(holes.filter(({ reason }) => reason !== 'children'));
-  const passed = live === undefined ? [] : subtract(live, others);
-  const parts = late.flatMap((hole) => {
-    const matched = merge([...passed, ...backfills.filter(({ at }) => at < hole.at)]);
-    return subtract(hole, subtract(hole, matched));
+  const others = holes.flatMap(({ from, to, reason }) =>
+    isOfMatched(reason) ? [] : [{ from, to, reason }],
+  );
+  const passed = live === undefined ? [] : subtract(live, merge(others));
+  const limited = REASONS_OF_MATCHED.flatMap((reason) => {
+    const parts = holes
+      .filter((hole) => hole.reason === reason)
+      .flatMap((hole) => {
+        const matched = merge([...passed, ...backfills.filter(({ at }) => at < hole.at)]);
+        return subtract(hole, subtract(hole, matched));
+      });
+    return merge(parts).map((part) => ({ ...part, reason }));
   });
+  const later = holes.filter(({ reason }) => reason === 'children' || reason === 'unread');
   return {
-    holes: [
-      ...holes.flatMap(({ from, to, reason }) =>
-        reason === 'children' ? [] : [{ from, to, reason }],
-      ),
-      ...merge(parts).map((part) => ({ ...part, reason: 'children' as const })),
-    ],
+    holes: [...others, ...limited],
     backfilled: backfills.flatMap(({ at, ...range }) =>
-      subtract(range, merge(late.filter((hole) => at < hole.at))),
+      subtract(range, merge(later.filter((hole) => at < hole.at))),
     ),
   };
 }
+
+const isOfMatched = (reason: HoleReason): boolean =>
+  REASONS_OF_MATCHED.some((each) => each === reason);
 
 /**
  * Returns the ranges that these searches for children, oldest first, have left and no later one has
@@ -502,8 +515,7 @@ export function toCoverage({
     ...passed.flatMap((part) => subtract(part, searchedBy(false))),
     ...backfilled.flatMap((part) => subtract(part, searchedBy(true))),
   ]);
-  // Blocks that were matched without late children are part of the coverage, as holes.
-  const matched = merge([...evaluated, ...holes.filter(({ reason }) => reason === 'children')]);
+  const matched = merge([...evaluated, ...holes.filter(({ reason }) => isOfMatched(reason))]);
   const first = matched[0];
   const last = matched.at(-1);
   if (first === undefined || last === undefined)

@@ -146,18 +146,67 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
     const { db } = await firstSchema();
     const isBefore = ([name]: [string, unknown]): boolean => name < '0019';
     await migrate(db, Object.fromEntries(Object.entries(migrations).filter(isBefore)));
-    for (const address of ['0xa', '0xb']) {
+    for (const [factory, address] of [
+      ['f', '0xa'],
+      ['f', '0xb'],
+      ['g', '0xc'],
+    ]) {
       await sql`
         insert into child (stream_id, chain, factory, address, block_number)
-        values ('s', '0x1', 'f', ${address}, 60)`.execute(db);
+        values ('s', '0x1', ${factory}, ${address}, 60)`.execute(db);
     }
     await migrate(db, migrations);
     const { rows } = await sql`
-      select cast(children as integer) as children
-      from stream join child_list on stream_id = stream.id`.execute(db);
-    expect(rows).toEqual([{ children: 2 }]);
+      select factory, cast(children as integer) as children
+      from stream join child_list on stream_id = stream.id order by factory`.execute(db);
+    expect(rows).toEqual([
+      { factory: 'f', children: 2 },
+      { factory: 'g', children: 1 },
+    ]);
     await db.destroy();
   });
+
+  test('let keys with full access read feeds', async () => {
+    const { db } = await firstSchema();
+    const keys = {
+      full: ['streams:read', 'history:read', 'settings:admin'],
+      history: ['history:read'],
+      settings: ['settings:admin'],
+    };
+    for (const [name, scopes] of Object.entries(keys)) {
+      await sql`
+        insert into api_key (id, name, hash, scopes, cidrs, created_at)
+        values (${name}, ${name}, '', ${JSON.stringify(scopes)}, '[]', 1)`.execute(db);
+    }
+    await migrate(db, migrations);
+    const { rows } = await sql<{ id: keyof typeof keys; scopes: string }>`
+      select id, scopes from api_key`.execute(db);
+    expect(Object.fromEntries(rows.map(({ id, scopes }) => [id, JSON.parse(scopes)]))).toEqual({
+      ...keys,
+      full: ['streams:read', 'history:read', 'feed:read', 'settings:admin'],
+    });
+    await db.destroy();
+  });
+
+  // On PostgreSQL, the tables of matches have partitions, which this test would have to create.
+  if (engine === 'sqlite') {
+    test('let frozen matches wait for the confirmations of their chain', async () => {
+      const { db } = await firstSchema();
+      await sql`
+        insert into match (id, stream_id, chain, block_number, block_hash, block_day, part, parts,
+          origin, state, tag, logs, transactions, internal_transactions, about, body_head, body_tail,
+          body_bytes, created_at)
+        values ('m', 's', '0x1', 7, '0x7', '2020-01-01', 0, 1, 'live:0', 'frozen', '', 1, 0, 0, '',
+          '{', '}', 2, 1)`.execute(db);
+      await migrate(db, migrations);
+      const { rows } = await sql`
+        select confirm_by, confirm_depth, held, set_aside, unverified from match`.execute(db);
+      expect(rows).toEqual([
+        { confirm_by: 'chain', confirm_depth: 0, held: 0, set_aside: null, unverified: null },
+      ]);
+      await db.destroy();
+    });
+  }
 
   // Only one process can migrate a SQLite ledger, because a process locks the folder first.
   if (engine === 'postgres') {

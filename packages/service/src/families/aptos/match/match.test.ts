@@ -19,7 +19,7 @@ import {
   DEFAULT_APTOS_OPTIONS,
   DEFAULT_DELIVERY,
 } from '../../../store/streams/contract.ts';
-import type { AptosBlock, AptosJson, AptosTransaction } from './block.ts';
+import type { AptosBlock, AptosEvent, AptosJson, AptosTransaction } from './block.ts';
 import { createAptosIndex } from './streamIndex.ts';
 import { type AptosMatch, matchAptosBlock, splitAptosMatch } from './match.ts';
 import { readMovements, readTouchedAccounts, readTransfers } from './movements.ts';
@@ -474,6 +474,36 @@ test('a store that only an old event names is looked up', () => {
   ]);
   transaction.stores.set(VAULT.address, { owner: alice, asset: APT });
   expect(readMovements(transaction)).toMatchObject([{ account: alice, asset: APT_COIN }]);
+});
+
+test('a module event is the movement of its neighbor only if account, amount and kind are equal', () => {
+  const event = (name: string, account: string | null, data: object): AptosEvent => ({
+    type: `${toAccount('0x1')}::coin::${name}`,
+    account,
+    creationNumber: '2',
+    sequenceNumber: '0',
+    data: { coin_type: COIN, ...data },
+    raw: {},
+  });
+  const handle = event('DepositEvent', alice, { amount: '5' });
+  const movementsBeside = (name: string, account: string, amount: string): unknown[] =>
+    readMovements({
+      events: [handle, event(name, null, { account, amount })],
+      stores: new Map(),
+      coinHandles: new Map([[`${alice}:2`, COIN]]),
+    } as Partial<AptosTransaction> as AptosTransaction).map(({ account: of, kind, value }) => [
+      of,
+      kind,
+      value,
+    ]);
+  const deposit = [alice, 'deposit', '5'];
+  expect(movementsBeside('CoinDeposit', alice, '5')).toEqual([deposit]);
+  expect(movementsBeside('CoinDeposit', bob, '5')).toEqual([deposit, [bob, 'deposit', '5']]);
+  expect(movementsBeside('CoinDeposit', alice, '6')).toEqual([deposit, [alice, 'deposit', '6']]);
+  expect(movementsBeside('CoinWithdraw', alice, '5')).toEqual([
+    deposit,
+    [alice, 'withdrawal', '5'],
+  ]);
 });
 
 describe('a withdrawal from a coin store that is deleted in the same transaction', () => {

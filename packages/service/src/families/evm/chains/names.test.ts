@@ -111,3 +111,16 @@ test('names make room for the next, whether they resolve or fail', async () => {
   chain.answerCalls(() => wrap(word(ADDRESS.slice(2))));
   for (let n = 0; n < 20; n++) expect(await readName('a.eth')).toBe(ADDRESS);
 });
+
+test('names that are refused take no room', async () => {
+  const answer = Promise.withResolvers<unknown>();
+  const read = createNameReader({
+    readHead: () => Promise.resolve({ number: 1, hash: '0x1', parentHash: '0x0', timestamp: 1 }),
+    requestAt: () => answer.promise,
+  });
+  const names = Array.from({ length: 16 }, (_, n) => read(`${n}.eth`));
+  for (let n = 0; n < 16; n++) await expect(read('a.eth')).rejects.toThrow('Try again later');
+  answer.resolve(wrap(word(ADDRESS.slice(2))));
+  expect(await Promise.all(names)).toEqual(names.map(() => ADDRESS));
+  expect(await read('a.eth')).toBe(ADDRESS);
+});

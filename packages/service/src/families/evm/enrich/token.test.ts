@@ -67,6 +67,11 @@ describe('a contract', () => {
     ],
     ['with 255 decimals', [failed, failed, read(number(255n)), failed, failed], { decimals: 255 }],
     [
+      'with more than one word of decimals',
+      [failed, failed, read(number(6n) + number(1n).slice(2)), failed, failed],
+      { decimals: 6 },
+    ],
+    [
       'with decimals that are not a full word',
       [failed, failed, read('0x12'), failed, failed],
       unknown,

@@ -1,7 +1,13 @@
 /** Tests how answers of nodes are compared, and that an accepted block is still on the chain. */
 import { describe, expect, test } from 'vitest';
 import { createLog } from '../../../base/log.ts';
-import { contentOf, createAcceptance, findMajority, lacksParts } from './acceptance.ts';
+import {
+  contentOf,
+  createAcceptance,
+  findMajority,
+  lacksParts,
+  toUnverified,
+} from './acceptance.ts';
 import type { Answer } from './answers.ts';
 import { type Network, networkOf } from './networks.ts';
 import type { Provider } from './provider.ts';
@@ -65,6 +71,42 @@ describe('the content of answers is the same', () => {
     );
     expect(contentOf(one!)).toBe(contentOf(other!));
   });
+});
+
+test('the content of answers differs with any other field of a log or transaction', () => {
+  const log = logOf('0x01');
+  const transaction = { ...transactionOf('0x1'), value: '0x1', from: '0xaa', input: '0x' };
+  const contentWith = (logs: Answer['logs'], transactions: Transaction[]): string =>
+    contentOf(answerOf([], { logs, transactions }));
+  const others = [
+    contentWith([], [transaction]),
+    contentWith([{ ...log, data: '0x02' }], [transaction]),
+    contentWith([{ ...log, topics: ['0x03'] }], [transaction]),
+    contentWith([{ ...log, address: '0xcc' }], [transaction]),
+    contentWith([{ ...log, transactionHash: '0xab' }], [transaction]),
+    contentWith([log, { ...log, data: '0x02' }], [transaction]),
+    contentWith([{ ...log, data: '0x02' }, log], [transaction]),
+    contentWith([log], []),
+    contentWith([log], [{ ...transaction, value: '0x2' }]),
+    contentWith([log], [{ ...transaction, from: '0xab' }]),
+    contentWith([log], [{ ...transaction, input: '0x00' }]),
+    contentWith([log], [{ ...transaction, receipt: { ...transaction.receipt, status: '0x0' } }]),
+  ];
+  expect(new Set([contentWith([log], [transaction]), ...others]).size).toBe(others.length + 1);
+});
+
+test('an accepted block is marked with its failed checks and with what its nodes said differently', () => {
+  const marksOf = (more: Partial<Answer>, deviations: Network['deviations'] = []) =>
+    toUnverified(answerOf([], more), 2, { deviations });
+  const notes: Answer['notes'] = ['log-indices'];
+  expect(marksOf({})).toBeUndefined();
+  expect(marksOf({ notes })).toEqual({ codes: notes, witnesses: 2, isUncertain: false });
+  const both = marksOf({ notes, findings: [FAILED] })!;
+  expect(both.codes.toSorted()).toEqual(['log-indices', 'receipts']);
+  expect(both.isUncertain).toBe(true);
+  const indices = { code: 'log-indices', result: 'failed', reason: '' } as const;
+  expect(marksOf({ findings: [indices] })).toMatchObject({ isUncertain: true });
+  expect(marksOf({ findings: [indices] }, ['log-indices'])).toMatchObject({ isUncertain: false });
 });
 
 describe('the decision', () => {

@@ -379,6 +379,19 @@ describe('a node that does not accept block hashes', () => {
       { outcome: 'refused', message: `no node has the state of block ${orphan.number}` },
     ]);
   });
+
+  test('is ignored if it has no block at that number anymore', async () => {
+    const reader = createStateReader({
+      providers: () => [],
+      requestAt(_, method, params) {
+        refuseHashes({ params });
+        return Promise.resolve(method === 'eth_call' ? word(1n) : null);
+      },
+    });
+    expect(await reader.call(head(), [callOf('drawings')])).toEqual([
+      { outcome: 'refused', message: `no node has the state of block ${head().number}` },
+    ]);
+  });
 });
 
 test('a block that no node has is refused, and so is a method that no node supports', async () => {
