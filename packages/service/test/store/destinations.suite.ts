@@ -137,6 +137,20 @@ export function testDestinations(tools: StoreTools): void {
       expect((await statesOf(id, destination)).slice(2)).toEqual(['unconfirmed pending']);
     });
 
+    test('that are tables get removal webhooks, whatever their stream gets', async () => {
+      const { chain, id } = await start({ notifyRemoved: false });
+      const { lane, destination } = await add(id, {
+        webhookUrl: 'postgres://sealed:x@host/db?schema=s',
+      });
+      const ancestor = chain.tip();
+      await chain.commit(chain.next(), [newMatch(id)]);
+      await deliverAll(id);
+      await deliverAll(lane);
+      await chain.rewind(ancestor);
+      expect(await statesOf(id)).toEqual(['unconfirmed succeeded']);
+      expect(await statesOf(id, destination)).toEqual(['unconfirmed succeeded', 'removed pending']);
+    });
+
     test('start with the next block, and end with their removal', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
