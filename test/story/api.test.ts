@@ -169,6 +169,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       .replace('{streamId}', id ?? streamId)
       .replace('{chainId}', id ?? CHAIN)
       .replace('{blockNumber}', id ?? '1')
+      .replace('{destination}', id ?? '1')
       .replace('{name}', id ?? 'my-app');
   };
 

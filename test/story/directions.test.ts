@@ -145,6 +145,7 @@ const NAMES_FAMILIES: Readonly<Record<string, readonly string[]>> = {
     // Help of a flag that both families have.
     'families/evm/schemas/fields.ts',
     'index.ts',
+    'postgres/tables.ts',
     'records/compatibleValues.ts',
     'webhooks/decode.ts',
     'webhooks/logProof.ts',
@@ -246,10 +247,14 @@ test('folders that import each other are found', () => {
   ).toEqual(['a b']);
 });
 
-/** Files outside `store/engine` that name engines: they open one, or describe them to operators. */
+/**
+ * Files outside `store/engine` and the folder of the destination that name engines: they open one,
+ * describe them to operators, or list the destinations.
+ */
 const NAMES_ENGINES = [
   'config/config.ts',
   'config/settings.ts',
+  'deliver/send/senders.ts',
   'index.ts',
   'openLedger.ts',
   'operate/gauges.ts',
@@ -262,6 +267,7 @@ test('only the folder of an engine names it', () => {
   const source = join(packages, 'service', 'src');
   const naming = listSources(join('service', 'src'))
     .filter((file) => !file.startsWith(join('service', 'src', 'store', 'engine')))
+    .filter((file) => !file.startsWith(join('service', 'src', 'deliver/destinations/postgres')))
     .filter((file) => OF_AN_ENGINE.test(readFileSync(join(packages, file), 'utf8')))
     .map((file) => relative(source, join(packages, file)).replaceAll(sep, '/'));
   expect(naming.toSorted()).toEqual(NAMES_ENGINES);

@@ -30,6 +30,7 @@ test.each([
   ['nats://a/hooks.', /parts that are separated by dots/],
   ['nats://a/hooks.>', /without spaces, \* and >/],
   ['nats://a/$JS.API', /without \$ at the start/],
+  ['nats://a/a{chain', /not \{$/],
   ['nats://a/a{block}', /only the placeholders \{stream\}, .*not \{block\}/],
   ['nats://a/a?stream=b&x=1', /no parameter .* except \?stream=NAME/],
   ['nats://a/a#b', /no parameter/],

@@ -32,7 +32,6 @@ export interface QueueUrl extends QueueScheme {
 }
 
 const EXAMPLE = 'nats://host:4222/sluice.{stream}';
-const PLACEHOLDER = /\{([^{}]*)\}/g;
 /** Matches one part of a subject. Servers reserve `*` and `>`, which match other subjects. */
 const TOKEN = /^[^\s.*>]+$/;
 
@@ -74,10 +73,11 @@ function parseSubject(path: string): string {
       'should have a subject of parts that are separated by dots, without spaces, * and >, and without $ at the start',
     );
   }
-  for (const [, name = ''] of subject.matchAll(PLACEHOLDER)) {
-    if (!PLACEHOLDERS.some((each) => each === name)) {
-      const known = PLACEHOLDERS.map((each) => `{${each}}`);
-      throw new Error(`should have only the placeholders ${known.join(', ')}, not {${name}}`);
+  for (const text of subject.split('{').slice(1)) {
+    const placeholder = `{${text.slice(0, text.indexOf('}') + 1)}`;
+    if (!PLACEHOLDERS.some((name) => placeholder === `{${name}}`)) {
+      const known = PLACEHOLDERS.map((name) => `{${name}}`);
+      throw new Error(`should have only the placeholders ${known.join(', ')}, not ${placeholder}`);
     }
   }
   return subject;
@@ -106,9 +106,10 @@ export function queueUrlProblem(text: string): string | undefined {
  * does an empty value, such as each value of a test webhook.
  */
 export const toSubject = (subject: string, values: SubjectValues): string =>
-  subject.replaceAll(
-    PLACEHOLDER,
-    (_, name: keyof SubjectValues) => values[name].replaceAll(/[^\w-]/g, '_') || '_',
+  PLACEHOLDERS.reduce(
+    (filled, name) =>
+      filled.replaceAll(`{${name}}`, values[name].replaceAll(/[^\w-]/g, '_') || '_'),
+    subject,
   );
 
 /** Returns whether a subject depends on the webhook. */

@@ -25,6 +25,9 @@ const EXAMPLE = 'postgres://user:password@host:5432/database?schema=NAME';
 /** Maximum length of a PostgreSQL identifier in bytes. */
 const MAX_NAME_BYTES = 63;
 
+/** Start of the webhook URLs of tables, whose schemes are `postgres:` and `postgresql:`. */
+export const TABLES_PREFIX = 'postgres';
+
 /** Returns whether the webhooks of a URL are written to tables. */
 export const isTablesUrl = (url: string): boolean => /^postgres(?:ql)?:\/\//.test(url);
 

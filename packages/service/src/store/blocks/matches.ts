@@ -10,7 +10,7 @@ import {
   type SqlBool,
   sql,
 } from 'kysely';
-import type { DeliveryPhase, DeliverySummary } from '@sluice/kit/contract';
+import { type DeliveryPhase, type DeliverySummary, TABLES_PREFIX } from '@sluice/kit/contract';
 import type { StoredState } from '../tables/deliveries.ts';
 import type { Db, Tables } from '../tables/tables.ts';
 import type { Engine, Moment } from '../engine/engine.ts';
@@ -534,7 +534,9 @@ export async function withoutDeleted(
 
 /** Selects whether a stream gets removal webhooks, which tables always do. */
 export const notifiesRemoved = sql<number>`
-  case when webhook_url like 'postgres%' then 1 else notify_removed end`.as('notify_removed');
+  case when webhook_url like ${`${TABLES_PREFIX}%`} then 1 else notify_removed end`.as(
+  'notify_removed',
+);
 
 /** Returns the streams of these matches by id, except deleted streams. */
 export async function readStreamsOf(trx: Db, matches: readonly { stream_id: string }[]) {
