@@ -422,8 +422,8 @@ const REASONS_OF_MATCHED = ['state', 'children', 'unread'] as const;
 
 /**
  * Limits holes of missing states, late children and missed deliveries to blocks that were matched:
- * live, or by a backfill that had ended when the hole was added. Removes holes of children and missed
- * deliveries from such a backfill.
+ * live or by a backfill; for late children and missed deliveries, by one that had ended when the hole
+ * was added. Removes holes of late children and missed deliveries from such a backfill.
  */
 export function withoutLater(
   live: BlockRange | undefined,
@@ -438,7 +438,9 @@ export function withoutLater(
     const parts = holes
       .filter((hole) => hole.reason === reason)
       .flatMap((hole) => {
-        const matched = merge([...passed, ...backfills.filter(({ at }) => at < hole.at)]);
+        // A backfill finds missing states itself, and the other reasons appear after it.
+        const earlier = backfills.filter(({ at }) => reason === 'state' || at < hole.at);
+        const matched = merge([...passed, ...earlier]);
         return subtract(hole, subtract(hole, matched));
       });
     return merge(parts).map((part) => ({ ...part, reason }));
