@@ -12,6 +12,15 @@ import {
   readAddresses,
   removeAddresses,
 } from '../streams/addresses.ts';
+import {
+  type DestinationDiff,
+  SAME_DESTINATIONS,
+  changeDestinations,
+  compareDestinations,
+  countDestinationChanges,
+  lacksSecret,
+  toDestinationFields,
+} from '../streams/destinations.ts';
 import { examples } from '../flags/examples.ts';
 import { createStream, readStream, updateStream } from '../streams/saveStream.ts';
 import {
@@ -64,6 +73,7 @@ type Step =
       readonly stream: StreamSummary;
       readonly changes: readonly FieldChange[];
       readonly addresses: AddressDiff;
+      readonly destinations: DestinationDiff;
     }
   | { readonly do: 'keep'; readonly tag: string }
   | { readonly do: 'delete'; readonly tag: string; readonly stream: StreamSummary };
@@ -117,7 +127,9 @@ async function plan(
       );
     }
     if (stream === undefined) {
-      refuseWithoutClientSecret(each);
+      for (const fields of [each.fields, ...(each.destinations ?? [])]) {
+        refuseWithoutClientSecret({ tag, fields });
+      }
       steps.push({ do: 'create', tag, declared: each });
       continue;
     }
@@ -135,8 +147,21 @@ async function plan(
       each.addresses === undefined
         ? { added: [], removed: [] }
         : compareAddresses(stream.family, await readAddresses(api, stream), each.addresses);
-    const same = changes.length + addresses.added.length + addresses.removed.length === 0;
-    steps.push(same ? { do: 'keep', tag } : { do: 'update', tag, stream, changes, addresses });
+    const destinations =
+      each.destinations === undefined
+        ? SAME_DESTINATIONS
+        : compareDestinations(await sluice.listDestinations(stream.id), each.destinations);
+    if (lacksSecret(destinations)) throw noClientSecret(tag);
+    const count =
+      changes.length +
+      addresses.added.length +
+      addresses.removed.length +
+      countDestinationChanges(destinations);
+    steps.push(
+      count === 0
+        ? { do: 'keep', tag }
+        : { do: 'update', tag, stream, changes, addresses, destinations },
+    );
   }
   if (prune) {
     for (const stream of present) {
@@ -146,14 +171,16 @@ async function plan(
   return steps;
 }
 
-function refuseWithoutClientSecret({ tag, fields }: DeclaredStream): void {
-  if (!lacksClientSecret(fields)) return;
-  throw new CommandError(
+function refuseWithoutClientSecret({ tag, fields }: Pick<DeclaredStream, 'tag' | 'fields'>): void {
+  if (lacksClientSecret(fields)) throw noClientSecret(tag);
+}
+
+const noClientSecret = (tag: string): CommandError =>
+  new CommandError(
     'invalid_file',
     `${tag}: oauth2 has no client secret, which the service does not return`,
     'add clientSecretFile, the path of a file with the secret, to oauth2',
   );
-}
 
 async function carryOut({ api, sluice }: Connection, step: Step): Promise<void> {
   switch (step.do) {
@@ -163,13 +190,14 @@ async function carryOut({ api, sluice }: Connection, step: Step): Promise<void> 
       await api.streams.delete(step.stream.id, { networkType: step.stream.family });
       return;
     case 'create': {
-      const { fields, addresses = [] } = step.declared;
+      const { fields, addresses = [], destinations: added = [] } = step.declared;
       const { id } = await createStream(api, { description: '', ...fields });
+      await changeDestinations(sluice, id, { ...SAME_DESTINATIONS, added });
       await sluice.importAddresses({ streamId: id, family: familyOfFields(fields), addresses });
       return;
     }
     case 'update': {
-      const { stream, changes, addresses } = step;
+      const { stream, changes, addresses, destinations } = step;
       if (changes.length > 0) {
         await updateStream(
           api,
@@ -178,6 +206,7 @@ async function carryOut({ api, sluice }: Connection, step: Step): Promise<void> 
         );
       }
       const { id: streamId, family } = stream;
+      await changeDestinations(sluice, streamId, destinations);
       await sluice.importAddresses({ streamId, family, addresses: addresses.added });
       await removeAddresses(api, stream, addresses.removed);
     }
@@ -192,12 +221,13 @@ function describe(step: Step, { tint, width }: Terminal): string[] {
     case 'delete':
       return [tint('bad', name('-'))];
     case 'create': {
-      const { fields, addresses = [] } = step.declared;
+      const { fields, addresses = [], destinations = [] } = step.declared;
       return [
         tint('ok', name('+')),
         ...Object.entries(fields)
           .filter(([field]) => field !== 'tag')
           .map(([field, value]) => `    ${field}: ${brief(value, width - field.length - 6)}`),
+        ...destinations.map((fields) => describeDestination('+', fields, width)),
         ...(addresses.length > 0
           ? [`    ${formatQuantity(addresses.length, 'address', 'addresses')}`]
           : []),
@@ -205,12 +235,16 @@ function describe(step: Step, { tint, width }: Terminal): string[] {
     }
     case 'update': {
       const { added, removed } = step.addresses;
+      const { destinations } = step;
       return [
         tint('warn', name('~')),
-        ...step.changes.map(({ field, from, to }) => {
-          const half = Math.floor((width - field.length - 9) / 2);
-          return `    ${field}: ${brief(from, half)} → ${brief(to, half)}`;
-        }),
+        ...step.changes.map((change) => describeChange(change, 4, width)),
+        ...destinations.removed.map((each) => describeDestination('-', each, width)),
+        ...destinations.changed.flatMap((each) => [
+          describeDestination('~', each, width),
+          ...each.changes.map((change) => describeChange(change, 6, width)),
+        ]),
+        ...destinations.added.map((fields) => describeDestination('+', fields, width)),
         ...(added.length > 0
           ? [`    + ${formatQuantity(added.length, 'address', 'addresses')}`]
           : []),
@@ -222,16 +256,37 @@ function describe(step: Step, { tint, width }: Terminal): string[] {
   }
 }
 
+function describeChange({ field, from, to }: FieldChange, indent: number, width: number): string {
+  const half = Math.floor((width - field.length - indent - 5) / 2);
+  return `${' '.repeat(indent)}${field}: ${brief(from, half)} → ${brief(to, half)}`;
+}
+
+const describeDestination = (
+  mark: '+' | '~' | '-',
+  { webhookUrl }: { readonly webhookUrl?: unknown },
+  width: number,
+): string => cutText(`    ${mark} destination ${String(webhookUrl)}`, width);
+
 const brief = (value: unknown, width: number): string =>
   cutText(JSON.stringify(hideClientSecret(value)), width);
 
 function toJson(step: Step): object {
   if (step.do !== 'update') return { do: step.do, tag: step.tag };
-  const { tag, changes, addresses } = step;
+  const { tag, changes, addresses, destinations } = step;
+  const visible = (all: readonly FieldChange[]) =>
+    all.map((each) => ({ ...each, to: hideClientSecret(each.to) }));
   return {
     do: step.do,
     tag,
-    changes: changes.map((each) => ({ ...each, to: hideClientSecret(each.to) })),
+    changes: visible(changes),
+    ...(countDestinationChanges(destinations) > 0 && {
+      destinationsAdded: destinations.added.map(({ webhookUrl }) => webhookUrl),
+      destinationsChanged: destinations.changed.map(({ destination, changes: theirs }) => ({
+        destination,
+        changes: visible(theirs),
+      })),
+      destinationsRemoved: destinations.removed.map(({ destination }) => destination),
+    }),
     addressesAdded: addresses.added.length,
     addressesRemoved: addresses.removed.length,
   };
@@ -264,8 +319,9 @@ async function exportStreams(options: ExportOptions, terminal: Terminal): Promis
     const addresses = options.addresses
       ? [...(await readAddresses(api, summary)).values()]
       : undefined;
+    const destinations = (await sluice.listDestinations(summary.id)).map(toDestinationFields);
     const id = isShared(summary.tag) ? summary.id : undefined;
-    streams.push({ tag: typeof tag === 'string' ? tag : '', id, fields, addresses });
+    streams.push({ tag: typeof tag === 'string' ? tag : '', id, fields, addresses, destinations });
   }
   if (options.json) return terminal.printJson(streams);
   const text = writeStreamFile(streams);

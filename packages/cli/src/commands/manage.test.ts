@@ -229,6 +229,72 @@ ${more}`;
     expect(await json('apply', '-f', file())).toEqual([{ do: 'keep', tag: 'token' }]);
   });
 
+  test('additional destinations are created, compared by URL, changed and removed', async () => {
+    const spread = join(world.folder, 'spread.yaml');
+    const write = (text: string): void => writeFileSync(spread, text);
+    const stream = `
+streams:
+  - tag: spread
+    webhookUrl: sluice://inbox/spread
+    chainIds: ['0x7a69']
+`;
+    const withDestinations = (more: string): string => `${stream}    destinations:\n${more}`;
+    const feed = `      - description: own programs\n        webhookUrl: sluice://feed\n`;
+    const inbox = `      - { webhookUrl: 'sluice://inbox/copy', strictOrder: true }\n`;
+    write(withDestinations(feed + inbox));
+    const dry = await sluice(['apply', '-f', spread, '--dry-run']);
+    expect(dry.stdout).toContain('    + destination sluice://feed\n');
+    await sluice(['apply', '-f', spread]);
+    expect(await json('destinations', 'list', 'spread')).toMatchObject([
+      { destination: 1, webhookUrl: 'sluice://feed', description: 'own programs' },
+      { destination: 2, webhookUrl: 'sluice://inbox/copy', strictOrder: true },
+    ]);
+    expect((await sluice(['apply', '-f', spread])).stdout).toBe('= spread\n');
+    expect((await sluice(['export'])).stdout).toContain(
+      `    destinations:\n      - description: own programs\n        webhookUrl: sluice://feed\n`,
+    );
+
+    // Without the key, they stay.
+    write(stream);
+    expect((await sluice(['apply', '-f', spread])).stdout).toBe('= spread\n');
+    write(withDestinations(feed.replace('own programs', 'ours')));
+    const changed = await sluice(['apply', '-f', spread]);
+    expect(changed.stdout).toBe(
+      '~ spread\n    - destination sluice://inbox/copy\n    ~ destination sluice://feed\n' +
+        '      description: "own programs" → "ours"\n',
+    );
+    expect(await json('destinations', 'list', 'spread')).toMatchObject([
+      { destination: 1, description: 'ours' },
+    ]);
+    write(`${stream}    destinations: []\n`);
+    expect(await json('apply', '-f', spread)).toEqual([
+      {
+        do: 'update',
+        tag: 'spread',
+        changes: [],
+        destinationsAdded: [],
+        destinationsChanged: [],
+        destinationsRemoved: [1],
+        addressesAdded: 0,
+        addressesRemoved: 0,
+      },
+    ]);
+    expect(await json('destinations', 'list', 'spread')).toEqual([]);
+    for (const [line, why] of [
+      ['destinations: sluice://feed', 'destinations should be a list'],
+      ['destinations: [{ description: none }]', 'destinations[0]: webhookUrl'],
+      [
+        'destinations: [{ webhookUrl: sluice://feed, tag: x }]',
+        'destinations[0]: unknown field: tag',
+      ],
+    ] as const) {
+      write(`${stream}    ${line}\n`);
+      const { code, stderr } = await sluice(['apply', '-f', spread, '--dry-run']);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(`spread: ${why}`)]);
+    }
+    await sluice(['streams', 'delete', 'spread', '-y']);
+  });
+
   test('apply finds no changes in an exported file', async () => {
     const exported = join(world.folder, 'exported.yaml');
     await sluice(['export', '-o', exported]);

@@ -4,6 +4,7 @@ import { type ConnectionOptions, addConnectionOptions, connect } from '../connec
 import { describeAgo } from '../flags/durations.ts';
 import { examples } from '../flags/examples.ts';
 import { rewriteCommands, sluiceCommand } from '../package/packaged.ts';
+import { SAME_DESTINATIONS, changeDestinations } from '../streams/destinations.ts';
 import { toListedAddresses } from '../streams/givenAddresses.ts';
 import { CREATE_STREAM, findStream } from '../streams/findStream.ts';
 import { type FieldOptions, addFieldOptions, toGivenFields } from '../streams/fieldFlags.ts';
@@ -289,6 +290,8 @@ async function create(options: CreateOptions, terminal: Terminal): Promise<void>
     ...(await toListedAddresses(sluice, options.address ?? [], terminal)),
   ];
   const stream = await createStream(api, fields);
+  const { destinations: added = [] } = declared ?? {};
+  await changeDestinations(sluice, stream.id, { ...SAME_DESTINATIONS, added });
   if (addresses.length > 0) {
     await sluice.importAddresses({ streamId: stream.id, family, addresses });
   }

@@ -28,10 +28,10 @@ const DEFAULTS: Readonly<Fields> = Object.fromEntries(
     .map(([name, value]) => [name, value ?? (ROWS[name]?.kind === 'list' ? [] : null)]),
 );
 
-/** Returns the user-defined fields that differ from their defaults. */
-export function toFields(stream: AnyStream): Fields {
+/** Returns the user-defined fields of a stream or destination that differ from their defaults. */
+export function toFields(stream: object): Fields {
   return Object.fromEntries(
-    Object.entries(stream).filter(
+    Object.entries(stream as Fields).filter(
       ([name, value]) =>
         !ROWS[name]?.isReadOnly && !isSame(value ?? DEFAULTS[name], DEFAULTS[name]),
     ),
@@ -63,6 +63,15 @@ const isCredentials = (value: unknown): value is Readonly<Fields> =>
 export const lacksClientSecret = ({ oauth2 }: Fields): boolean =>
   isCredentials(oauth2) && oauth2[CLIENT_SECRET] === undefined;
 
+/**
+ * Adds a client secret that is missing, because an exported file has none, and it is required only
+ * if the credentials change.
+ */
+export const withSomeSecret = (fields: Fields): Fields =>
+  lacksClientSecret(fields)
+    ? { ...fields, oauth2: { ...(fields['oauth2'] as Fields), [CLIENT_SECRET]: 'unchanged' } }
+    : fields;
+
 /** Returns the value of a field without its client secret, as services return it. */
 export function hideClientSecret(value: unknown): unknown {
   if (!isCredentials(value)) return value;
@@ -71,10 +80,10 @@ export function hideClientSecret(value: unknown): unknown {
 }
 
 /**
- * Returns the changes that give the stream exactly these fields; omitted fields get their defaults.
+ * Returns the changes that give the stream or destination exactly these fields; omitted fields get their defaults.
  * Client secrets are not compared, because services do not return them.
  */
-export function compareFields(stream: AnyStream, wanted: Fields): FieldChange[] {
+export function compareFields(stream: object, wanted: Fields): FieldChange[] {
   const present = toFields(stream);
   const names = new Set([
     ...Object.keys(wanted),

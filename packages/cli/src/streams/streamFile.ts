@@ -6,10 +6,12 @@ import { dirname, resolve } from 'node:path';
 import { CREATE_STREAM_SCHEMAS } from '../families/schemas.ts';
 import type { ListedAddress } from '@sluice/kit/operator';
 import { Document, isMap, parseDocument } from 'yaml';
+import type * as z from 'zod';
 import { CommandError } from '../terminal/errors.ts';
 import { readAddressFile } from './addressFile.ts';
 import { readSecretFile } from './oauth2Flags.ts';
-import { type Fields, lacksClientSecret } from './streamFields.ts';
+import { findDestinationIssue } from './destinations.ts';
+import { type Fields, withSomeSecret } from './streamFields.ts';
 import { familyOfFields } from '@sluice/kit/contract';
 
 export interface DeclaredStream {
@@ -23,11 +25,15 @@ export interface DeclaredStream {
    * keeps its addresses.
    */
   readonly addresses: ListedAddress[] | undefined;
+  /** Additional destinations; undefined if the file does not list them, so that they are kept. */
+  readonly destinations?: Fields[] | undefined;
 }
 
 /** Keys of an entry for its addresses, which are not fields of a stream. */
 const ADDRESSES = 'addresses';
 const ADDRESS_FILE = 'addressFile';
+/** Key of an entry for its additional destinations. */
+const DESTINATIONS = 'destinations';
 /** Key of `oauth2` for the path of a file with the client secret. */
 const SECRET_FILE = 'clientSecretFile';
 
@@ -41,7 +47,14 @@ export function readStreamFile(path: string): DeclaredStream[] {
     throw refuse('streams should be a list', 'begin each stream with "- tag: …"');
   const streams = list.map((each: unknown, at): DeclaredStream => {
     if (!isMapping(each)) throw refuse(`stream ${at + 1} should be a mapping of its fields`);
-    const { tag, id, [ADDRESSES]: addresses, [ADDRESS_FILE]: file, ...fields } = each;
+    const {
+      tag,
+      id,
+      [ADDRESSES]: addresses,
+      [ADDRESS_FILE]: file,
+      [DESTINATIONS]: destinations,
+      ...fields
+    } = each;
     if (id !== undefined && typeof id !== 'string')
       throw refuse(`stream ${at + 1}: id should be text`);
     if (typeof tag !== 'string' || (tag === '' && id === undefined)) {
@@ -58,6 +71,9 @@ export function readStreamFile(path: string): DeclaredStream[] {
         typeof file === 'string'
           ? readAddressFile(resolve(dirname(path), file), familyOfFields(fields)).rows
           : toAddresses(addresses, (message) => refuse(`${tag}: ${message}`)),
+      destinations: toDestinations(destinations, dirname(path), (message) =>
+        refuse(`${tag}: ${message}`),
+      ),
     };
   });
   const names = streams.map(({ id, tag }) => id ?? tag);
@@ -86,19 +102,25 @@ function withClientSecret(fields: Fields, folder: string): Fields {
  *
  * @throws CommandError `invalid_file` that names the file, the stream and the field.
  */
-export function checkFields(path: string, { tag, fields }: DeclaredStream): void {
+export function checkFields(
+  path: string,
+  { tag, fields, destinations = [] }: DeclaredStream,
+): void {
   const schema = CREATE_STREAM_SCHEMAS[familyOfFields(fields)];
-  // An exported file has no secret, which is required only if the credentials change.
-  const oauth2 = lacksClientSecret(fields) && {
-    oauth2: { ...(fields['oauth2'] as Fields), clientSecret: 'unchanged' },
+  const given = { description: '', ...withSomeSecret(fields) };
+  const refuse = (issue: z.core.$ZodIssue, place: string): CommandError => {
+    const why =
+      issue.code === 'unrecognized_keys'
+        ? `unknown field: ${issue.keys.join(', ')}`
+        : `${issue.path.join('.')}: ${issue.message}`;
+    return new CommandError('invalid_file', `${path}: ${tag}: ${place}${why}`);
   };
-  const issue = schema.safeParse({ description: '', ...fields, ...oauth2 }).error?.issues[0];
-  if (issue === undefined) return;
-  const why =
-    issue.code === 'unrecognized_keys'
-      ? `unknown field: ${issue.keys.join(', ')}`
-      : `${issue.path.join('.')}: ${issue.message}`;
-  throw new CommandError('invalid_file', `${path}: ${tag}: ${why}`);
+  const issue = schema.safeParse(given).error?.issues[0];
+  if (issue !== undefined) throw refuse(issue, '');
+  for (const [n, destination] of destinations.entries()) {
+    const other = findDestinationIssue(destination);
+    if (other !== undefined) throw refuse(other, `${DESTINATIONS}[${n}]: `);
+  }
 }
 
 function parseYaml(path: string): unknown {
@@ -132,6 +154,18 @@ function toAddresses(
   });
 }
 
+function toDestinations(
+  given: unknown,
+  folder: string,
+  refuse: (message: string) => CommandError,
+): Fields[] | undefined {
+  if (given === undefined || given === null) return undefined;
+  if (!Array.isArray(given) || !given.every(isMapping)) {
+    throw refuse(`${DESTINATIONS} should be a list of mappings with a webhookUrl`);
+  }
+  return given.map((fields) => withClientSecret(fields, folder));
+}
+
 const isMapping = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -145,10 +179,11 @@ export function writeStreamFile(
   commentsOf: (stream: DeclaredStream) => readonly string[] = () => [],
 ): string {
   const content = {
-    streams: streams.map(({ tag, id, fields, addresses }) => ({
+    streams: streams.map(({ tag, id, fields, addresses, destinations = [] }) => ({
       ...(id !== undefined && { id }),
       tag,
       ...fields,
+      ...(destinations.length > 0 && { [DESTINATIONS]: destinations }),
       ...(addresses && {
         [ADDRESSES]: addresses.map(({ address, label }) =>
           label === undefined ? address : { address, label },
