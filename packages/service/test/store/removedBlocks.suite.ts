@@ -110,6 +110,25 @@ export function testRemovedBlocks(tools: StoreTools): void {
       expect((await claimOf(id)).map(({ phase }) => phase)).toEqual(['unconfirmed']);
     });
 
+    test('is not sent again if it was confirmed after a return, and the chain then restarts', async () => {
+      const { chain, id, ancestor, block, claimed } = await claimOne(true);
+      const sendAll = async (): Promise<string[]> => {
+        const waiting = await claimOf(id);
+        await tools.store.completeDeliveries(waiting.map((each) => outcomeOf(each)));
+        return waiting.map(({ phase }) => phase).toSorted();
+      };
+      await tools.store.completeDeliveries([outcomeOf(claimed)]);
+      await chain.rewind(ancestor);
+      expect(await sendAll()).toEqual(['removed']);
+      await chain.commit(block, [newMatch(id)], 0);
+      expect(await sendAll()).toEqual(['confirmed', 'unconfirmed']);
+      const restart = { ...chain.held, block: ancestor, genesisHash: hashOf() };
+      expect(await tools.store.startChain({ ...restart, holeFrom: block.number })).toBe(true);
+      const again = await chain.commit(block, [newMatch(id)], 0);
+      expect(again).toMatchObject({ outcome: 'committed', deliveries: [] });
+      expect(await sendAll()).toEqual([]);
+    });
+
     test('is always revoked in tables, whatever notifyRemoved says', async () => {
       const chain = await startChain();
       const webhookUrl = 'postgres://sealed:x@host/db?schema=s';

@@ -151,30 +151,31 @@ export async function restoreMatches(
   block: BlockHeader,
   now: number,
 ): Promise<DeliverySummary[]> {
-  const orphaned = await trx
+  const known = await trx
     .selectFrom('match')
     .selectAll()
     .where('chain', '=', chain)
     .where('block_hash', '=', block.hash)
     .where('block_day', '=', toBlockDay(block.timestamp))
-    .where('state', '=', 'orphaned')
     .where(isLive)
     .orderBy('id')
     .execute();
-  if (orphaned.length === 0) return [];
-  const streams = await readStreamsOf(trx, orphaned);
-  const newest = new Map<string, (typeof orphaned)[number]>();
-  for (const match of orphaned) {
+  if (known.length === 0) return [];
+  const streams = await readStreamsOf(trx, known);
+  const newest = new Map<string, (typeof known)[number]>();
+  for (const match of known) {
     if (!streams.has(match.stream_id)) continue;
     const { base, incarnation } = splitOrigin(match.origin);
     const key = `${match.stream_id} ${match.part} ${base}`;
-    const known = newest.get(key);
-    if (known === undefined || splitOrigin(known.origin).incarnation < incarnation)
+    const other = newest.get(key);
+    if (other === undefined || splitOrigin(other.origin).incarnation < incarnation)
       newest.set(key, match);
   }
-  const takenBack = await listTakenBack(trx, [...newest.values()]);
+  // After a restart of the chain, the newest incarnation may still be confirmed.
+  const orphaned = [...newest.values()].filter(({ state }) => state === 'orphaned');
+  const takenBack = await listTakenBack(trx, orphaned);
   const returned: DeliverySummary[] = [];
-  for (const match of newest.values()) {
+  for (const match of orphaned) {
     const stream = streams.get(match.stream_id)!;
     const again = { ...match, confirm_by: stream.confirm_by, confirm_depth: stream.confirm_depth };
     const sendsUnconfirmed =
