@@ -4,7 +4,7 @@
  */
 import { WEBHOOK_HEADERS, hasPlaceholder, queueSchemeOf, toSubject } from '@sluice/kit/contract';
 import { flagOf } from '../../../config/settings.ts';
-import { STALL_MS, startDeadline } from '../../send/deadline.ts';
+import { STALL_MS, withDeadline } from '../../send/deadline.ts';
 import { readLocalFailure } from '../../send/localFailure.ts';
 import { startStopwatch } from '../../stopwatch.ts';
 import type { Destination, OutgoingWebhook, SendResult } from '../destination.ts';
@@ -118,10 +118,10 @@ export function createNats({
         isSent: false,
         opened: undefined,
       };
-      const published = await within(
+      const published = await withDeadline(
         limitMs,
-        progress,
         publish(target, webhook, limitMs, progress),
+        (isStalled) => toLate(limitMs, progress, isStalled),
       );
       const durationMs = Math.round(elapsedMs());
       return {
@@ -162,23 +162,6 @@ function toLate(limitMs: number, { isSent }: Progress, isStalled: boolean): Publ
     ...failed(`${error}, during which this process was suspended`),
     localFailure: { cause: 'STALLED', isSent },
   };
-}
-
-/** Returns the result of an attempt, or why there is none within the time. */
-async function within(
-  limitMs: number,
-  progress: Progress,
-  published: Promise<Published>,
-): Promise<Published> {
-  const { promise: late, resolve } = Promise.withResolvers<Published>();
-  const endDeadline = startDeadline(limitMs, (isStalled) =>
-    resolve(toLate(limitMs, progress, isStalled)),
-  );
-  try {
-    return await Promise.race([published, late]);
-  } finally {
-    endDeadline();
-  }
 }
 
 /** The parts that the webhooks of all families have. */
