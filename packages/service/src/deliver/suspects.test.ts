@@ -4,7 +4,7 @@ import type { ClaimedDelivery } from '../store/deliveries/contract.ts';
 import type { Store } from '../store/store.ts';
 import { createSuspects } from './suspects.ts';
 
-/** Starts to send suspects. The isolated process starts, and attempts end, once it is told so. */
+/** Starts to send suspects. The test controls when the isolated process starts and attempts end. */
 function startSuspects() {
   const started = Promise.withResolvers<void>();
   const attempted = Promise.withResolvers<void>();

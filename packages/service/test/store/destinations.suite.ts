@@ -131,7 +131,8 @@ export function testDestinations(tools: StoreTools): void {
       expect(await statesOf(id)).toEqual(['unconfirmed cancelled']);
       expect(await statesOf(id, destination)).toEqual(['unconfirmed succeeded', 'removed pending']);
       await deliverAll(lane);
-      // The block returns: the stream continues with its first delivery, the other is told again.
+      // When the block returns, the stream continues with its first delivery, and the other
+      // destination gets a new one.
       await chain.commit(block, [newMatch(id)]);
       expect(await statesOf(id)).toEqual(['unconfirmed pending']);
       expect((await statesOf(id, destination)).slice(2)).toEqual(['unconfirmed pending']);

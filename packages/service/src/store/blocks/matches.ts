@@ -227,7 +227,8 @@ export const selectKnown = (
  * `confirmed` match, or the unconfirmed delivery of a `frozen` match unless its stream has only
  * confirmed deliveries. Omits matches of this origin that are `known`, and other parts of matches all
  * of whose parts are known. Additional destinations of a stream get copies of its matches, which are
- * confirmed, removed and restored like those of the stream, but on their own. The partition of the block's day must be open.
+ * confirmed, removed and restored like those of the stream, but on their own. The partition of the
+ * block's day must be open.
  */
 export async function insertMatches(
   trx: Db,
