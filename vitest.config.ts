@@ -35,7 +35,12 @@ const retry = { count: 1, condition: /time(d )?out|not within \d+ ms/i };
 /** Timeout for polled conditions, which are usually met soon, but later on a machine under load. */
 const expect = { poll: { timeout: 15_000 } };
 
-const setupFiles = ['test/propertySizes.ts'];
+// Property tests draw new inputs in each run, except in CI, where a change should fail only for what
+// it changed.
+const setupFiles = [
+  'test/propertySizes.ts',
+  ...(process.env['CI'] === 'true' ? ['test/propertySeed.ts'] : []),
+];
 
 /** The files share their workers and modules, which saves processor time. */
 const shared = {
