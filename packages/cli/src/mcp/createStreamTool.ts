@@ -4,7 +4,7 @@ import * as z from 'zod';
 import type { Connection } from '../connection/connection.ts';
 import { createStream } from '../streams/saveStream.ts';
 import type { Fields } from '../streams/streamFields.ts';
-import { toShownStream } from './shownStream.ts';
+import { withMaskedHeaders } from './maskedHeaders.ts';
 
 export const addresses = z
   .array(z.string().max(100))
@@ -27,5 +27,5 @@ export async function createWithAddresses(
       addresses: listed,
     });
   }
-  return { ...toShownStream(stream), amountOfAddresses: addresses.length };
+  return { ...withMaskedHeaders(stream), amountOfAddresses: addresses.length };
 }

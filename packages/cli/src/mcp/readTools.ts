@@ -1,7 +1,7 @@
 /** Tools that only read. */
 import { DRY_RUN_TOOLS } from '../families/tools.ts';
 import { chainName } from './chainName.ts';
-import { toShownStream } from './shownStream.ts';
+import { withMaskedHeaders } from './maskedHeaders.ts';
 import { explainQuerySchema, replayFilter } from '@sluice/kit/calls';
 import type { DeliveryAttempt, StreamSummary } from '@sluice/kit/sluice';
 import * as z from 'zod';
@@ -58,7 +58,7 @@ const getStream = defineTool('get_stream', {
       connection.sluice.listStreamChanges(summary.id),
     ]);
     return {
-      rule: toShownStream(fields),
+      rule: withMaskedHeaders(fields),
       statistics: toShownSummary(summary),
       changes: changes.slice(0, 20),
     };
@@ -79,6 +79,35 @@ const listChildren = defineTool('list_children', {
   async call({ stream, ...query }, { sluice }) {
     const { id } = await findStream({ sluice }, stream);
     return await sluice.listChildren(id, query);
+  },
+});
+
+const listDestinations = defineTool('list_destinations', {
+  title: 'List destinations',
+  description:
+    'Lists the additional destinations of a stream, with their number, URL and state. The webhookUrl of the stream itself is destination 0; get_stream returns it.',
+  input: z.strictObject({ stream: streamName }),
+  async call({ stream }, { sluice }) {
+    const { id } = await findStream({ sluice }, stream);
+    return (await sluice.listDestinations(id)).map(withMaskedHeaders);
+  },
+});
+
+const listConsumers = defineTool('list_consumers', {
+  title: 'List consumers of a feed',
+  description:
+    'Lists the consumers of a feed with their position and lag: the deliveries that they have not read, have leased, or missed, and the creation time of the first unacknowledged one.',
+  input: z.strictObject({
+    stream: streamName,
+    destination: z
+      .int()
+      .min(0)
+      .default(0)
+      .describe('Number of the destination that is a feed; 0 for the webhookUrl.'),
+  }),
+  async call({ stream, destination }, { sluice }) {
+    const { id } = await findStream({ sluice }, stream);
+    return await sluice.listFeedConsumers(id, { destination });
   },
 });
 
@@ -166,6 +195,8 @@ export const READ_TOOLS: readonly Tool[] = [
   listStreams,
   getStream,
   listChildren,
+  listDestinations,
+  listConsumers,
   listDeliveries,
   getDelivery,
   explain,

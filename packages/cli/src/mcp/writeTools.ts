@@ -1,9 +1,10 @@
 /** The tools that change streams or send webhooks. */
 import { CREATE_STREAM_TOOLS } from '../families/tools.ts';
-import { createReplaySchema } from '@sluice/kit/calls';
+import { addDestinationSchema, createReplaySchema } from '@sluice/kit/calls';
 import * as z from 'zod';
 import { findStream } from '../streams/findStream.ts';
 import { CommandError } from '../terminal/errors.ts';
+import { withMaskedHeaders } from './maskedHeaders.ts';
 import { streamName } from './readTools.ts';
 import { type Tool, defineTool } from './tool.ts';
 
@@ -19,10 +20,22 @@ const setStreamStatus = defineTool('set_stream_status', {
   },
 });
 
+const addDestination = defineTool('add_destination', {
+  title: 'Add a destination',
+  description:
+    'Sends the webhooks of a stream to another URL as well, from the next block on. The URL must accept a test webhook.',
+  writes: true,
+  input: z.strictObject({ stream: streamName, destination: addDestinationSchema }),
+  async call({ stream, destination }, { sluice }) {
+    const { id } = await findStream({ sluice }, stream);
+    return withMaskedHeaders(await sluice.addDestination(id, destination));
+  },
+});
+
 const replayDeliveries = defineTool('replay_deliveries', {
   title: 'Replay deliveries',
   description:
-    'Sends past deliveries to their receivers again, with the same IDs. Fails without sending if more than atMost match the filter.',
+    'Sends past deliveries to their receivers again, with the same IDs. To replay those of one destination, pass its number in the filter, with streamId. Fails without sending if more than atMost match the filter.',
   writes: true,
   input: z.strictObject({
     replay: createReplaySchema,
@@ -50,5 +63,6 @@ const replayDeliveries = defineTool('replay_deliveries', {
 export const WRITE_TOOLS: readonly Tool[] = [
   ...CREATE_STREAM_TOOLS,
   setStreamStatus,
+  addDestination,
   replayDeliveries,
 ];

@@ -30,6 +30,7 @@ import {
 export { SCHEMAS } from '../named.ts';
 export * from '../../families/schemas.ts';
 export { createReplaySchema, explainQuerySchema } from '../requests/deliveries.ts';
+export { addDestinationSchema } from '../requests/destinations.ts';
 export { anyChain, replayFilter } from '../requests/fields.ts';
 export { type Access, type Call, TAGS, type Tag } from './basics.ts';
 
