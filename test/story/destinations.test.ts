@@ -55,6 +55,12 @@ test('a failing destination delays no other, and each has its own webhook-id', a
   expect(await deliveriesOf(id, 0)).toMatchObject([{ state: 'retrying', streamId: id }]);
   const numbers = (await deliveriesOf(id)).map((each) => each.destination);
   expect(new Set(numbers)).toEqual(new Set([undefined, destination]));
+  const summary = (await sluice.listStreamSummaries()).find((each) => each.id === id)!;
+  expect(summary.queue).toBe(1);
+  expect(summary.destinations).toMatchObject([
+    { destination, webhookUrl: `${sink.url}/second`, status: 'active', queue: 0, backOff: null },
+  ]);
+  expect(summary.destinations[0]!.lastDeliveryAt).toBeGreaterThan(0);
   const detail = await sluice.getDelivery(other.id);
   expect(detail).toMatchObject({ destination, webhookUrl: `${sink.url}/second`, streamId: id });
   // The compatible API is about the URL of the stream.

@@ -854,6 +854,8 @@ export interface DeliveryCounts {
   /** The status of the last attempt, or `none` without a response; deliveries without an attempt are left out. */
   status: ValueCount[];
   streamId: ValueCount[];
+  /** The number of the destination, `0` for the `webhookUrl`. Empty unless the filter selects a stream that has, or had, additional destinations. */
+  destination: ValueCount[];
   chainId: ValueCount[];
   phase: ValueCount[];
   /** `true` if the block left the chain. */
@@ -1039,6 +1041,22 @@ export interface DeliverySummary {
   updatedAt: number;
   /** When the next attempt is due; null if none is. */
   nextAttemptAt: number | null;
+}
+/** The state of an additional destination of a stream. */
+export interface DestinationSummary {
+  /** Number of the destination within its stream, from 1. */
+  destination: number;
+  /** Credentials and query values are masked as `***`. */
+  webhookUrl: string;
+  status: StreamStatus;
+  /** Human-readable reason for the status. */
+  statusMessage: string;
+  /** Deliveries waiting to be sent or retried. */
+  queue: number;
+  /** Time of the newest delivery, null before the first. */
+  lastDeliveryAt: number | null;
+  /** Null unless its receiver is backed off. */
+  backOff: BackOff | null;
 }
 /** The webhook that would be sent. The hosted service may omit parts of it. */
 export type DryRunResult = Partial<EvmWebhook>;
@@ -2225,6 +2243,8 @@ export interface StreamSummary {
   backOff: BackOff | null;
   /** When the certificate of its receiver expires, if less than 14 days remained at the last connection; null otherwise. */
   certificateEndsAt: number | null;
+  /** Its additional destinations, oldest first. */
+  destinations: DestinationSummary[];
 }
 /** The newest blocks that a stream matched, by chain. */
 export interface StreamTimeline {

@@ -244,7 +244,7 @@ export function testDestinations(tools: StoreTools): void {
     });
 
     test('are not streams: lists, totals, history and rules of streams leave them out', async () => {
-      const { chain, id, lane } = await start();
+      const { chain, id, lane, destination } = await start();
       await chain.commit(chain.next(), [newMatch(id)]);
       await deliverAll(lane);
       const { rows } = await tools.store.listStreams({ limit: 100 });
@@ -262,6 +262,16 @@ export function testDestinations(tools: StoreTools): void {
       ).not.toContain(lane);
       const counts = await tools.store.countByField({ chainId: chain.chain });
       expect(counts.streamId).toEqual([{ value: id, count: 2 }]);
+      expect(counts.destination).toEqual([]);
+      const byDestination = [
+        { value: '0', count: 1 },
+        { value: String(destination), count: 1 },
+      ];
+      for (const of of [{}, { destination: 0 }, { destination }]) {
+        const ofStream = await tools.store.countByField({ streamId: id, ...of });
+        expect(ofStream.destination).toEqual(byDestination);
+        expect(ofStream.total).toBe('destination' in of ? 1 : 2);
+      }
       while (await tools.store.rollUpStats());
       const matchedOf = async (streamId: string) =>
         (await tools.store.readBreakdown({ streamId, stepMinutes: 5, points: 2 })).records.length;

@@ -189,6 +189,9 @@ const deliveryCounts = named(
       'The status of the last attempt, or `none` without a response; deliveries without an attempt are left out.',
     ),
     streamId: valueCounts,
+    destination: valueCounts.describe(
+      'The number of the destination, `0` for the `webhookUrl`. Empty unless the filter selects a stream that has, or had, additional destinations.',
+    ),
     chainId: valueCounts,
     phase: valueCounts,
     reorged: valueCounts.describe('`true` if the block left the chain.'),

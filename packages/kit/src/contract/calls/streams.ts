@@ -49,6 +49,26 @@ const backOff = shape(
   }),
 );
 
+const queue = count.describe('Deliveries waiting to be sent or retried.');
+const lastDeliveryAt = unixMs
+  .nullable()
+  .describe('Time of the newest delivery, null before the first.');
+const currentBackOff = backOff.nullable().describe('Null unless its receiver is backed off.');
+
+const destinationSummary = named(
+  'DestinationSummary',
+  'The state of an additional destination of a stream.',
+  z.strictObject({
+    destination: count.describe('Number of the destination within its stream, from 1.'),
+    webhookUrl: text.describe('Credentials and query values are masked as `***`.'),
+    status: streamStatus,
+    statusMessage: text.describe('Human-readable reason for the status.'),
+    queue,
+    lastDeliveryAt,
+    backOff: currentBackOff,
+  }),
+);
+
 const streamSummary = shape(
   'StreamSummary',
   'A stream with recent statistics.',
@@ -72,7 +92,7 @@ const streamSummary = shape(
     amountOfFactories: count.describe('Entries of `factories`.'),
     amountOfReads: count.describe('Entries of `reads`.'),
     createdAt: unixMs,
-    queue: count.describe('Deliveries waiting to be sent or retried.'),
+    queue,
     delivered24h: count.describe('Deliveries that got their first 2xx in the last 24 hours.'),
     redelivered24h: count.describe(
       'Further 2xx of deliveries, after replays, for the same period.',
@@ -94,9 +114,7 @@ const streamSummary = shape(
       .describe(
         '95th percentile of the duration of attempts with a 2xx in the last 24 hours, estimated from a histogram; null if there were none.',
       ),
-    lastDeliveryAt: unixMs
-      .nullable()
-      .describe('Time of the newest delivery, null before the first.'),
+    lastDeliveryAt,
     failingSince: unixMs
       .nullable()
       .describe(
@@ -108,12 +126,15 @@ const streamSummary = shape(
       .describe(
         'When it was paused and by whom, as in `StreamChange`; null if it is not paused or was created paused.',
       ),
-    backOff: backOff.nullable().describe('Null unless its receiver is backed off.'),
+    backOff: currentBackOff,
     certificateEndsAt: unixMs
       .nullable()
       .describe(
         'When the certificate of its receiver expires, if less than 14 days remained at the last connection; null otherwise.',
       ),
+    destinations: z
+      .array(destinationSummary)
+      .describe('Its additional destinations, oldest first.'),
   }),
 );
 

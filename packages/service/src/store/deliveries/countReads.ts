@@ -1,10 +1,10 @@
 /** Counts the deliveries that have each value of a filter, so that users can choose a value. */
-import type { DeliveryCounts } from '@sluice/kit/contract';
+import type { DeliveryCounts, DeliveryFilter, ValueCount } from '@sluice/kit/contract';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type LaneFilter, allOf, inLanes, isReorged, toConditions } from './deliveryFilter.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
 import { firstIdAt } from '../rows/ids.ts';
-import { streamOf } from '../rows/laneIds.ts';
+import { destinationOf, streamOf } from '../rows/laneIds.ts';
 import type { CountReads } from './contract.ts';
 import type { Tables } from '../tables/tables.ts';
 
@@ -15,7 +15,7 @@ import type { Tables } from '../tables/tables.ts';
 const READ_LIMIT = 25_000;
 
 type Field = keyof LaneFilter;
-type CountedField = keyof Omit<DeliveryCounts, 'total' | 'isCapped'>;
+type CountedField = keyof Omit<DeliveryCounts, 'total' | 'isCapped' | 'destination'>;
 
 const MINUTE_MS = 60_000;
 const AGES = [
@@ -98,11 +98,12 @@ const GROUPED = COUNTED_FIELDS.flatMap((name) => FIELDS[name]).filter(
 const isChosen = (filter: LaneFilter, name: CountedField, fields: readonly Field[]): boolean =>
   FIELDS[name].some((field) => fields.includes(field) && filter[field] !== undefined);
 
-/** Sums the counts of the lanes of each stream, highest first. */
-function sumByStream(
-  counts: readonly { value: string; count: number }[],
-): { value: string; count: number }[] {
-  return [...Map.groupBy(counts, ({ value }) => streamOf(value))]
+/** Sums the counts of lanes that have the same value, such as their stream; highest first. */
+function sumLanes(
+  counts: readonly ValueCount[],
+  valueOf: (laneId: string) => string,
+): ValueCount[] {
+  return [...Map.groupBy(counts, ({ value }) => valueOf(value))]
     .map(([value, lanes]) => ({
       value,
       count: lanes.reduce((sum, { count }) => sum + count, 0),
@@ -110,12 +111,14 @@ function sumByStream(
     .toSorted((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1));
 }
 
+const hasDestination = (laneId: string): boolean => destinationOf(laneId) > 0;
+
 export function createCountReads(db: Kysely<Tables>, engine: Engine): CountReads {
   /** Counts the values of these fields. `isCapped`: older deliveries were not counted. */
   const count = async (
     filter: LaneFilter,
     names: readonly CountedField[],
-  ): Promise<{ counts: Map<string, { value: string; count: number }[]>; isCapped: boolean }> => {
+  ): Promise<{ counts: Map<string, ValueCount[]>; isCapped: boolean }> => {
     const stretch = toConditions(keep(filter, (field) => STRETCH.includes(field)));
     const { rows: last } = await sql<{ id: string }>`
       select id from delivery where ${allOf(stretch)}
@@ -191,6 +194,17 @@ export function createCountReads(db: Kysely<Tables>, engine: Engine): CountReads
     return { counts, isCapped: older !== undefined };
   };
 
+  /** Counts the deliveries to each destination, whichever of them the filter selects. */
+  const countDestinations = async ({
+    destination: _ignored,
+    ...given
+  }: DeliveryFilter): Promise<ValueCount[]> => {
+    const filter = await inLanes(db, given);
+    if (![filter.streamId ?? []].flat().some(hasDestination)) return [];
+    const { counts } = await count(filter, ['streamId']);
+    return sumLanes(counts.get('streamId') ?? [], (lane) => String(destinationOf(lane)));
+  };
+
   return {
     async countByField(given) {
       const filter = await inLanes(db, given);
@@ -211,7 +225,8 @@ export function createCountReads(db: Kysely<Tables>, engine: Engine): CountReads
         isCapped,
         state: listOf('state'),
         status: listOf('status'),
-        streamId: sumByStream(listOf('streamId')),
+        streamId: sumLanes(listOf('streamId'), streamOf),
+        destination: await countDestinations(given),
         chainId: listOf('chainId'),
         phase: listOf('phase'),
         reorged: listOf('reorged'),

@@ -25,6 +25,7 @@ test('a list of streams reads the state of each chain once', async () => {
       listBackOffs: none,
       listCertificates: none,
       listPauses: none,
+      listDestinations: none,
     },
     families: { evm: EVM_API },
     hasSource: () => true,

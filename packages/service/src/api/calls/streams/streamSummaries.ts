@@ -1,8 +1,9 @@
 /** Call for a summary of every stream: its status, problems, deliveries and receiver. */
-import type { StreamSummary } from '@sluice/kit/contract';
+import type { DestinationSummary, StreamSummary } from '@sluice/kit/contract';
 import { hideSecrets } from '../../../base/hideSecrets.ts';
 import type { Store } from '../../../store/store.ts';
-import type { StreamRecord } from '../../../store/streams/contract.ts';
+import { toLaneId } from '../../../store/rows/laneIds.ts';
+import type { DestinationRecord, StreamRecord } from '../../../store/streams/contract.ts';
 import { eachStream } from '../../../store/streams/eachStream.ts';
 import type { ApiFamilies, ProblemNeeds } from '../../family.ts';
 import type { Handlers } from '../../handlers.ts';
@@ -26,11 +27,12 @@ export function createStreamSummaryHandlers(needs: StreamSummaryHandlerNeeds) {
         maxTimeoutSeconds: needs.maxTimeoutSeconds,
         maxChildren: needs.maxChildren,
       };
-      const [stats, backOffs, certificates, pauses] = await Promise.all([
+      const [stats, backOffs, certificates, pauses, destinations] = await Promise.all([
         store.readStreamStats(),
         store.listBackOffs(),
         store.listCertificates(),
         store.listPauses(),
+        store.listDestinations(),
       ]);
       const statsOf = new Map(stats.map((each) => [each.streamId, each]));
       const backOffOf = new Map(
@@ -38,6 +40,25 @@ export function createStreamSummaryHandlers(needs: StreamSummaryHandlerNeeds) {
       );
       const pauseOf = new Map(pauses.map(({ streamId, ...pause }) => [streamId, pause]));
       const endsAtOf = new Map(certificates.map(({ streamId, endsAt }) => [streamId, endsAt]));
+      const destinationsOf = Map.groupBy(destinations, ({ streamId }) => streamId);
+      const toDestination = ({
+        streamId,
+        destination,
+        webhookUrl,
+        status,
+        statusMessage,
+      }: DestinationRecord): DestinationSummary => {
+        const lane = toLaneId(streamId, destination);
+        return {
+          destination,
+          webhookUrl: hideSecrets(webhookUrl),
+          status,
+          statusMessage,
+          queue: statsOf.get(lane)?.queue ?? 0,
+          lastDeliveryAt: statsOf.get(lane)?.lastDeliveryAt ?? null,
+          backOff: backOffOf.get(lane) ?? null,
+        };
+      };
       const toSummary = (stream: StreamRecord): StreamSummary => {
         const its = statsOf.get(stream.id);
         const family = families[stream.family];
@@ -71,6 +92,7 @@ export function createStreamSummaryHandlers(needs: StreamSummaryHandlerNeeds) {
           paused: pauseOf.get(stream.id) ?? null,
           backOff: backOffOf.get(stream.id) ?? null,
           certificateEndsAt: endsAtOf.get(stream.id) ?? null,
+          destinations: (destinationsOf.get(stream.id) ?? []).map(toDestination),
         };
       };
       const result: StreamSummary[] = [];
