@@ -9,6 +9,7 @@ import {
   parseSignInSearch,
   parseStreamSearch,
   parseStreamsSearch,
+  toListFilter,
 } from './search.ts';
 
 const ID = '6ecf6082-2b6a-47f9-ae3c-0559da258841';
@@ -16,6 +17,15 @@ const ID = '6ecf6082-2b6a-47f9-ae3c-0559da258841';
 test('a delivery link keeps its filter, selection and tab', () => {
   const search = { state: 'failed', stream: ID, sel: ID, view: 'attempts' };
   expect(parseDeliveriesSearch(search)).toEqual(search);
+});
+
+test('a destination belongs to a stream', () => {
+  const search = { stream: ID, destination: 2 };
+  expect(parseDeliveriesSearch(search)).toEqual(search);
+  expect(parseDeliveriesSearch({ destination: 2 })).toEqual({});
+  expect(parseStreamSearch({ destination: 0 })).toEqual({ destination: 0 });
+  expect(parseStreamSearch({ destination: -1 })).toEqual({});
+  expect(toListFilter(search)).toEqual({ streamId: ID, destination: 2 });
 });
 
 test('invalid values are dropped', () => {

@@ -44,7 +44,7 @@ const time = (value: unknown): number | undefined =>
     ? value
     : undefined;
 
-/** Accepts the position of an entry of a list. */
+/** Accepts a whole number from 0, such as the position of an entry of a list. */
 const position = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined;
 
@@ -138,12 +138,22 @@ export interface DeliveriesSearch {
   /** Id of the replay that last sent the deliveries. */
   replay?: string;
   stream?: string;
+  /** Number of a destination of the stream; 0 for its `webhookUrl`. */
+  destination?: number;
   /** Id of the delivery in the inspector. */
   sel?: string;
   view?: InspectorTab;
 }
 
+/** Drops the destination without a stream, because each stream numbers its destinations. */
 export function parseDeliveriesSearch(input: Record<string, unknown>): DeliveriesSearch {
+  const { destination, ...search } = parseFilters(input);
+  return search.stream === undefined || destination === undefined
+    ? search
+    : { ...search, destination };
+}
+
+function parseFilters(input: Record<string, unknown>): DeliveriesSearch {
   const status = text(input['status'], 4);
   return withoutUndefined<DeliveriesSearch>({
     state: pick(input['state'], DELIVERY_STATES),
@@ -160,6 +170,7 @@ export function parseDeliveriesSearch(input: Record<string, unknown>): Deliverie
     triedUntil: time(input['triedUntil']),
     replay: uuid(input['replay']),
     stream: uuid(input['stream']),
+    destination: position(input['destination']),
     sel: uuid(input['sel']),
     view: pick(input['view'], INSPECTOR_TABS),
   });
@@ -229,7 +240,7 @@ export interface StreamSearch extends Omit<DeliveriesSearch, 'stream'> {
 }
 
 export function parseStreamSearch(input: Record<string, unknown>): StreamSearch {
-  const { stream: _, ...deliveries } = parseDeliveriesSearch(input);
+  const { stream: _, ...deliveries } = parseFilters(input);
   return withoutUndefined<StreamSearch>({
     tab: pick(input['tab'], STREAM_TABS),
     span: pick(input['span'], valuesOf(METRICS_SPANS)),
@@ -306,6 +317,7 @@ export function toListFilter(search: DeliveriesSearch): ListFilter {
   return withoutUndefined<ListFilter>({
     state: search.state,
     streamId: search.stream,
+    destination: search.destination,
     chainId: search.chain,
     phase: search.phase,
     status: search.status,

@@ -8,6 +8,8 @@ export interface Backfill {
   readonly streamId: string;
   readonly blockFrom: number;
   readonly blockTo: number;
+  /** Number of the only destination that gets the webhooks; undefined for all. */
+  readonly destination?: number | undefined;
 }
 
 export const START_BACKFILL: Readonly<

@@ -8,6 +8,7 @@ import {
   newestTried,
   pausedWords,
   sendVerb,
+  destinationCondition,
   streamCondition,
   streamReason,
   idleReasonOf,
@@ -63,6 +64,7 @@ const stream = (
   | 'amountOfAddresses'
   | 'amountOfFactories'
   | 'amountOfReads'
+  | 'destinations'
 > => ({
   allAddresses: false,
   amountOfAddresses: 1,
@@ -76,6 +78,7 @@ const stream = (
   failingSince: null,
   backOff: null,
   certificateEndsAt: null,
+  destinations: [],
   ...changes,
 });
 
@@ -168,6 +171,37 @@ test('a stream with a backed-off receiver is not active, even if its newest deli
   const throttled = stream({ backOff: { reason: 'throttled', ...times } });
   expect(streamCondition(failures, delivery({})).word).toBe('failing');
   expect(streamCondition(throttled, delivery({})).word).toBe('attention');
+});
+
+test('a failing destination needs attention, and the reason names it', () => {
+  const its = {
+    destination: 1,
+    webhookUrl: 'https://billing.example/hook',
+    status: 'active',
+    statusMessage: '',
+    queue: 0,
+    lastDeliveryAt: null,
+    backOff: null,
+  } as const;
+  const ofOne = (changes: object) => stream({ destinations: [{ ...its, ...changes }] });
+  expect(streamCondition(ofOne({}), delivery({})).word).toBe('active');
+  expect(streamReason(ofOne({}), delivery({}), 0)).toBeNull();
+  const gone = ofOne({ status: 'error', statusMessage: 'HTTP 410', queue: 3 });
+  expect(streamCondition(gone, delivery({})).word).toBe('attention');
+  expect(streamReason(gone, delivery({}), 0)).toBe(
+    'destination 1, billing.example: HTTP 410, 3 queued',
+  );
+  const backOff = { reason: 'failures', since: 0, until: 1 } as const;
+  expect(streamCondition(ofOne({ backOff }), delivery({})).word).toBe('attention');
+  expect(streamReason(ofOne({ backOff }), delivery({}), 1)).toContain('probing');
+  expect(destinationCondition({ ...its, backOff }).word).toBe('failing');
+});
+
+test('a failed delivery to a destination does not make the webhook URL failing', () => {
+  const other = { ...failed, id: 'b', destination: 1, updatedAt: failed.updatedAt + 1 };
+  expect([...newestTried([other, delivery({ attempts: 1 })]).values()]).toEqual([
+    delivery({ attempts: 1 }),
+  ]);
 });
 
 test('a certificate that expires soon is reported; an expired one shows in the failed attempts', () => {

@@ -5,6 +5,7 @@
 import type {
   ServiceDetails,
   ChainState,
+  DestinationSummary,
   DeliveryPhase,
   DeliveryState,
   DeliverySummary,
@@ -17,7 +18,7 @@ import type {
   BackOff,
   StreamSummary,
 } from '@sluice/kit/sluice';
-import { FEED_URL, isWaiting, readInboxName } from '@sluice/kit/contract';
+import { isWaiting } from '@sluice/kit/contract';
 import { headAgeMs, isOverdue, meanBlockMs } from '../chains/blockPace.ts';
 import {
   formatAgo,
@@ -30,6 +31,7 @@ import {
   formatQuantity,
   formatSpan,
 } from '../ui/text/format.ts';
+import { receiverOf } from './destinations.ts';
 import { formatKey } from './names.ts';
 import type { WatchedChain } from '../chains/timeline.ts';
 import type { Condition, Tone } from '../ui/status.tsx';
@@ -151,10 +153,14 @@ export const DELIVERY_CONDITIONS: Readonly<Record<DeliveryState, Condition>> = {
   cancelled: condition('cross', 'canceled', 'faint'),
 };
 
-/** Returns, for each stream, its most recently updated delivery with at least one attempt. */
+/**
+ * Returns, for each stream, the most recently updated delivery to its `webhookUrl` with at least one
+ * attempt.
+ */
 export function newestTried(deliveries: readonly DeliverySummary[]): Map<string, DeliverySummary> {
   const newest = new Map<string, DeliverySummary>();
   for (const delivery of deliveries) {
+    if (delivery.destination !== undefined) continue;
     const known = newest.get(delivery.streamId);
     if (delivery.attempts > 0 && (known === undefined || known.updatedAt < delivery.updatedAt)) {
       newest.set(delivery.streamId, delivery);
@@ -180,6 +186,37 @@ const isStuck = ({
 const isFailing = (delivery: DeliverySummary | undefined): boolean =>
   delivery !== undefined && delivery.error !== null && delivery.state !== 'succeeded';
 
+/** Returns the condition of an additional destination. */
+export function destinationCondition({
+  status,
+  backOff,
+}: Pick<DestinationSummary, 'status' | 'backOff'>): Condition {
+  switch (status) {
+    case 'paused':
+      return condition('bars', 'paused', 'muted');
+    case 'terminated':
+      return condition('cross', 'terminated', 'bad');
+    case 'error':
+      return condition('triangle', 'failing', 'bad');
+    case 'active':
+      if (backOff === null) return condition('disc', 'active', 'ok');
+      return backOff.reason === 'failures'
+        ? condition('triangle', 'failing', 'bad')
+        : condition('exclamation', 'throttled', 'warn');
+  }
+}
+
+/** Describes the problem of an additional destination; null if it has none. */
+function destinationProblem(its: DestinationSummary, now: number): string | null {
+  const { destination, status, statusMessage, queue, backOff } = its;
+  const parts: string[] = [];
+  if (status === 'error' || status === 'terminated') parts.push(statusMessage);
+  if (backOff !== null) parts.push(backOffWords(backOff, now));
+  if (parts.length === 0) return null;
+  if (queue > 0) parts.push(`${formatCount(queue)} queued`);
+  return `destination ${destination}, ${receiverOf(its)}: ${parts.join(', ')}`;
+}
+
 /** @param latest the stream's newest attempted delivery, see {@link newestTried}. */
 export function streamCondition(
   stream: Pick<
@@ -195,6 +232,7 @@ export function streamCondition(
     | 'amountOfAddresses'
     | 'amountOfFactories'
     | 'amountOfReads'
+    | 'destinations'
   >,
   latest: DeliverySummary | undefined,
 ): Condition {
@@ -215,17 +253,11 @@ export function streamCondition(
       if (idleReasonOf(stream) !== null) return condition('ring', 'no addresses', 'warn');
       return stream.statusMessage === '' &&
         stream.backOff === null &&
-        stream.certificateEndsAt === null
+        stream.certificateEndsAt === null &&
+        stream.destinations.every((each) => destinationCondition(each).tone === 'ok')
         ? condition('disc', 'active', 'ok')
         : condition('exclamation', 'attention', 'warn');
   }
-}
-
-/** Names the receiver of a stream: its host, its inbox or its feed. */
-export function receiverOf({ webhookUrl }: Pick<StreamSummary, 'webhookUrl'>): string {
-  if (webhookUrl === FEED_URL) return 'the feed';
-  const inbox = readInboxName(webhookUrl);
-  return inbox === undefined ? (URL.parse(webhookUrl)?.host ?? 'the receiver') : `inbox ${inbox}`;
 }
 
 /** Describes how long sending to a receiver is paused and what happens next. */
@@ -254,6 +286,7 @@ export function streamReason(
     | 'failingSince'
     | 'backOff'
     | 'certificateEndsAt'
+    | 'destinations'
   >,
   latest: DeliverySummary | undefined,
   now: number,
@@ -293,9 +326,13 @@ export function streamReason(
       `the receiver’s certificate expires in ${formatSpan(endsAt - now)}, ${formatDateTime(endsAt)}: renew it`,
     );
   }
-  if (parts.length === 0) return null;
-  if (stream.queue > 0) parts.push(`${formatCount(stream.queue)} queued`);
-  return parts.join(' · ');
+  if (parts.length > 0 && stream.queue > 0) parts.push(`${formatCount(stream.queue)} queued`);
+  parts.push(
+    ...stream.destinations
+      .map((each) => destinationProblem(each, now))
+      .filter((problem) => problem !== null),
+  );
+  return parts.length === 0 ? null : parts.join(' · ');
 }
 
 /**

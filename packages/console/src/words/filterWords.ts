@@ -35,6 +35,7 @@ export function describeFilter(filter: DeliveryFilter, names: DisplayNames): str
     ['State', states.join(', ')],
     ['Phase', listOf(filter.phase).join(', ')],
     ['Stream', listOf(filter.streamId).map(names.ofStream).join(', ')],
+    ['Destination', filter.destination?.toString()],
     ['Chain', listOf(filter.chainId).map(names.ofChain).join(', ')],
     ['Response', listOf(filter.status).join(', ')],
     ['Error', filter.error && `“${filter.error}”`],
@@ -51,12 +52,18 @@ export function describeFilter(filter: DeliveryFilter, names: DisplayNames): str
 
 /**
  * Returns the default name of a replay that uses this filter, such as `failed 5xx deposits`. It
- * contains only states, responses, phases and streams, and may be empty.
+ * contains only states, responses, phases, streams and the destination, and may be empty.
  */
 export const nameFilter = (
-  { state, phase, status, streamId }: DeliveryFilter,
+  { state, phase, status, streamId, destination }: DeliveryFilter,
   ofStream: DisplayNames['ofStream'],
 ): string =>
-  [state, status, phase, listOf(streamId).map(ofStream)]
+  [
+    state,
+    status,
+    phase,
+    listOf(streamId).map(ofStream),
+    destination === undefined ? undefined : `destination ${destination}`,
+  ]
     .flatMap((part) => (part === undefined ? [] : part))
     .join(' ');

@@ -90,6 +90,13 @@ test('a filter excludes rows that do not pass, and removes rows that no longer d
   expect(ids(withDeliveries(pages([]), [delivery('c', 1)], { streamId: 'other' }))).toEqual([]);
 });
 
+test('a filter by destination 0 selects the deliveries to the webhook URL', () => {
+  const [own, other] = [delivery('a1', 1), delivery('a2', 2, { destination: 1 })];
+  const listOf = (destination: number) =>
+    rowsOf(withDeliveries(pages([]), [own, other], { streamId: 's', destination }));
+  expect([listOf(0), listOf(1), listOf(2)]).toEqual([[own], [other], []]);
+});
+
 test('rows beyond the loaded pages are not inserted', () => {
   const data = { pages: [{ result: [delivery('b', 2)], cursor: 'more' }], pageParams: [] };
   expect(ids(withDeliveries(data, [delivery('a', 1)], {}))).toEqual(['b']);

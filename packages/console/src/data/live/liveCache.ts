@@ -15,6 +15,7 @@ export const KEPT_ROWS = 100_000;
 type FilterName =
   | 'state'
   | 'streamId'
+  | 'destination'
   | 'chainId'
   | 'phase'
   | 'status'
@@ -56,6 +57,7 @@ export interface DeliveryPages {
 const passes = (delivery: DeliverySummary, filter: ListFilter): boolean =>
   (filter.state === undefined || filter.state === delivery.state) &&
   (filter.streamId === undefined || filter.streamId === delivery.streamId) &&
+  (filter.destination === undefined || filter.destination === (delivery.destination ?? 0)) &&
   (filter.chainId === undefined || filter.chainId === delivery.chainId) &&
   (filter.phase === undefined || filter.phase === delivery.phase) &&
   (filter.status === undefined ||

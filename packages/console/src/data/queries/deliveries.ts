@@ -98,12 +98,15 @@ export async function readNewer(
   return until;
 }
 
-/** Reads a stream's newest delivery that waits for a retry; null if there is none. */
+/**
+ * Reads a stream's newest delivery to its `webhookUrl` that waits for a retry; null if there is
+ * none.
+ */
 export const lastTriedQuery = (streamId: string) =>
   queryOptions({
     queryKey: ['last tried', streamId],
     queryFn: async ({ signal }): Promise<DeliverySummary | null> => {
-      const query = { streamId, state: 'retrying', limit: 1 } as const;
+      const query = { streamId, destination: 0, state: 'retrying', limit: 1 } as const;
       return (await sluice.listDeliveries(query, { signal })).result[0] ?? null;
     },
     refetchInterval: SUMMARY_REFRESH_MS,

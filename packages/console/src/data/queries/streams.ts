@@ -2,7 +2,7 @@ import { PAGE_LIMIT } from '@sluice/kit/contract';
 import type { Networks, NetworkType } from '@sluice/kit';
 import type { ActivityQuery, ChildQuery, StreamSummary } from '@sluice/kit/sluice';
 import { infiniteQueryOptions, queryOptions, type QueryClient } from '@tanstack/react-query';
-import { START_BACKFILL } from '../../families/data.ts';
+import { START_BACKFILL, type Backfill } from '../../families/data.ts';
 import { createBatch } from './batch.ts';
 import { untilForbidden } from './untilForbidden.ts';
 import { loadClient, SUMMARY_REFRESH_MS, sluice, queryKeys } from './service.ts';
@@ -69,11 +69,14 @@ export const coverageQuery = (id: string) =>
 /** Interval at which consumers are reloaded, because acknowledgements have no event. */
 const CONSUMERS_REFRESH_MS = 5_000;
 
-/** Reads the consumers of the feed of a stream, until the service forbids it. */
-export const consumersQuery = (id: string) =>
+/**
+ * Reads the consumers of a feed, until the service forbids it.
+ * @param destination number of the stream's destination that is the feed; 0 for its `webhookUrl`
+ */
+export const consumersQuery = (id: string, destination: number) =>
   queryOptions({
-    queryKey: queryKeys.consumers(id),
-    queryFn: ({ signal }) => sluice.listFeedConsumers(id, {}, { signal }),
+    queryKey: [...queryKeys.consumers(id), destination],
+    queryFn: ({ signal }) => sluice.listFeedConsumers(id, { destination }, { signal }),
     refetchInterval: untilForbidden(CONSUMERS_REFRESH_MS),
   });
 
@@ -202,7 +205,8 @@ export function streamStatusMutation(
 /** Starts a background job that matches a stream against past blocks of one chain. */
 export async function startBackfill(
   { id: streamId, family }: Pick<StreamSummary, 'id' | 'family'>,
-  { chainId, from, to }: { chainId: string; from: number; to: number },
+  chainId: string,
+  blocks: Omit<Backfill, 'streamId'>,
 ): Promise<void> {
-  await START_BACKFILL[family](chainId, { streamId, blockFrom: from, blockTo: to });
+  await START_BACKFILL[family](chainId, { ...blocks, streamId });
 }

@@ -44,7 +44,7 @@ export function DeliveryExplorer({
   const { sel, view, until } = search;
   const table = useRef<DeliveryTableHandle>(null);
   const tasks = useTask();
-  const { filter, streams, chains, list, rows, pairOf, held, marks, newer, ...explorer } =
+  const { filter, streams, stream, chains, list, rows, pairOf, held, marks, newer, ...explorer } =
     useExplorer({ search, onSearch, of, table });
   const { actions, replaying, beginAnew, goTo } = explorer;
   const selected = findRow(rows, sel);
@@ -61,6 +61,7 @@ export function DeliveryExplorer({
             filter={filter}
             search={search}
             streams={of.stream === undefined ? streams : null}
+            stream={stream}
             chains={chains}
             onChoose={beginAnew}
             onRange={goTo}
@@ -71,6 +72,7 @@ export function DeliveryExplorer({
         <DeliveryFilters
           search={search}
           streams={streams}
+          stream={stream}
           chains={chains}
           onRemove={(name) => {
             beginAnew();
@@ -108,6 +110,7 @@ export function DeliveryExplorer({
             ref={table}
             rows={explorer.shown}
             pairOf={pairOf}
+            streams={streams}
             chains={chains}
             loading={list.isPending || isSearching}
             selected={sel}
@@ -149,6 +152,7 @@ export function DeliveryExplorer({
         <ReplayDialog
           title="Replay deliveries"
           filter={replaying}
+          stream={stream}
           name={
             replaying.id === undefined
               ? nameFilter(replaying, (id) => nameOfStreamId(id, streams))

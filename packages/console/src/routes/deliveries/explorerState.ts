@@ -42,6 +42,7 @@ export function useExplorer({
   const filter = toListFilter({ ...search, ...of });
   const filterSearch = { ...ofList, ...of };
   const { data: streams = [] } = useQuery(streamsQuery);
+  const stream = streams.find(({ id }) => id === filter.streamId);
   const { data: chains = [] } = useQuery(chainsQuery);
   const { list, rows, pairOf } = useDeliveryList(filter);
   const { shown, ...held } = useHeldList({
@@ -56,7 +57,7 @@ export function useExplorer({
   const change = (
     changes: { [K in keyof DeliveriesSearch]: string | undefined },
     replace: boolean,
-  ): void => onSearch(parseDeliveriesSearch({ ...search, ...changes }), replace);
+  ): void => onSearch(parseDeliveriesSearch({ ...search, ...of, ...changes }), replace);
   /**
    * Prepares the list for another filter: clears the cursor and the selected rows, closes the
    * filter dialog, and scrolls to the top.
@@ -143,6 +144,7 @@ export function useExplorer({
     filter,
     filterSearch,
     streams,
+    stream,
     chains,
     list,
     rows,

@@ -57,7 +57,8 @@ export function Facts({
         </Link>
         {detail !== undefined && (
           <span className="data min-w-0 truncate text-muted" title={detail.webhookUrl}>
-            → {detail.webhookUrl}
+            → {detail.destination !== undefined && `destination ${detail.destination}: `}
+            {detail.webhookUrl}
           </span>
         )}
       </Fact>

@@ -208,7 +208,10 @@ function Deliveries({ deliveries }: { deliveries: readonly DeliverySummary[] }) 
               params={{ deliveryId: delivery.id }}
               className="data inline-flex min-h-7 items-center text-accent hover:underline"
             >
-              {delivery.phase}, {formatClock(delivery.createdAt)}
+              {delivery.phase}
+              {delivery.destination !== undefined &&
+                ` to destination ${delivery.destination}`},{' '}
+              {formatClock(delivery.createdAt)}
             </Link>
             <span className="min-w-0 truncate text-muted">{delivery.error}</span>
           </li>

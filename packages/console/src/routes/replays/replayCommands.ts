@@ -19,6 +19,7 @@ export function toSelectionCommand({ name, filter, perSecond }: CreateReplay): s
   const flags = [
     ...toFlag('state', listOf(filter.state)),
     ...toFlag('stream', listOf(filter.streamId)),
+    ...(filter.destination === undefined ? [] : [`--destination ${filter.destination}`]),
     ...toFlag('chain', listOf(filter.chainId)),
     ...toFlag('phase', listOf(filter.phase)),
     ...toFlag('status', listOf(filter.status)),

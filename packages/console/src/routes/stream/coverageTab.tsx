@@ -9,6 +9,7 @@ import { formatCount, formatQuantity } from '../../ui/text/format.ts';
 import { withLatest } from '../../data/live/liveCache.ts';
 import type { WatchedChain } from '../../chains/timeline.ts';
 import { Button } from '../../ui/button.tsx';
+import { DestinationField } from '../../words/destinationField.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Select, TextField } from '../../ui/form/field.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -192,6 +193,7 @@ function BackfillForm({
   const head = chains.find(({ id }) => id === chainId)?.checkpoint ?? null;
   const [from, setFrom] = useState(range === null ? '' : String(range.from));
   const [to, setTo] = useState(range === null ? '' : String(range.to));
+  const [destination, setDestination] = useState<number>();
   const [blockFrom, blockTo] = [toBlock(from), toBlock(to)];
   const problem =
     from === '' || to === ''
@@ -204,7 +206,7 @@ function BackfillForm({
   const start = useMutation({
     mutationFn: async () => {
       if (blockFrom === null || blockTo === null) return;
-      await startBackfill(stream, { chainId, from: blockFrom, to: blockTo });
+      await startBackfill(stream, chainId, { blockFrom, blockTo, destination });
     },
     onSuccess: async () => {
       setFrom('');
@@ -254,6 +256,7 @@ function BackfillForm({
             onChange={(event) => setTo(event.target.value)}
           />
         </span>
+        <DestinationField stream={stream} value={destination} onChange={setDestination} />
         <Button type="submit" disabled={!ready || start.isPending}>
           {ready && blockFrom !== null && blockTo !== null
             ? `Match ${formatQuantity(blockTo - blockFrom + 1, 'block')}`
@@ -279,7 +282,8 @@ const toBlock = (text: string): number | null => {
 
 function JobRow({ job, chain }: { job: Job; chain: WatchedChain | undefined }) {
   const queryClient = useQueryClient();
-  const { id, kind, blockFrom, blockTo, nextBlock, state, message, matches, updatedAt } = job;
+  const { id, kind, destination, blockFrom, blockTo, nextBlock, state, message } = job;
+  const { matches, updatedAt } = job;
   const total = blockTo - blockFrom + 1;
   const done = nextBlock - blockFrom;
   const change = useMutation({
@@ -301,6 +305,7 @@ function JobRow({ job, chain }: { job: Job; chain: WatchedChain | undefined }) {
           {kind === 'children'
             ? `${formatQuantity(matches, 'child', 'children')} of factories`
             : formatQuantity(matches, 'match', 'matches')}
+          {destination !== undefined && ` to destination ${destination}`}
         </span>
         <span className="data ml-auto text-faint">
           <Ago timeMs={updatedAt} />

@@ -24,6 +24,7 @@ import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Breadcrumb } from '../../ui/breadcrumb.tsx';
 import { FeedLag } from './consumers/feedLag.tsx';
+import { DestinationStates } from './destinationStates.tsx';
 import { useStatusToggle } from './statusToggle.ts';
 
 /** Shows the name, scope and state of the stream, and buttons to test, pause and resume it. */
@@ -95,7 +96,9 @@ export function StreamHeader({ row }: { row: FleetStream }) {
         <span className={scope.unscoped ? 'text-12 text-warn' : 'text-12 text-muted'}>
           {scope.text}
         </span>
-        <FeedLag stream={stream} />
+        {stream.destinations.length === 0 && (
+          <FeedLag streamId={stream.id} destination={{ ...stream, destination: 0 }} />
+        )}
         {pause !== null && <span className="text-12 text-muted">{pause}</span>}
         <span className="data text-muted">
           {stream.chainIds
@@ -123,6 +126,7 @@ export function StreamHeader({ row }: { row: FleetStream }) {
           )}
         </span>
       </div>
+      <DestinationStates row={row} />
       {reason !== '' && (
         <p
           className={`px-4 pb-2 break-words ${condition.tone === 'bad' ? 'text-text' : 'text-muted'}`}

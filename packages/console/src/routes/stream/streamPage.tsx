@@ -17,6 +17,7 @@ import { FirstDelivery } from './firstDelivery.tsx';
 import { StreamHeader } from './streamHeader.tsx';
 import { StreamTimelines } from './streamTimelines.tsx';
 import { useNamePage } from '../../ui/pageTitle.ts';
+import { listDestinations } from '../../words/destinations.ts';
 import { nameOfStream } from '../../words/names.ts';
 
 const AddressesTab = lazy(async () => ({
@@ -90,7 +91,7 @@ const TAB_WORDS: Record<StreamTab, string> = {
 /** Tabs that only some streams have. */
 const HAS_TAB: { [Name in StreamTab]?: (stream: StreamSummary) => boolean } = {
   children: ({ amountOfFactories }) => amountOfFactories > 0,
-  consumers: ({ webhookUrl }) => webhookUrl === FEED_URL,
+  consumers: (stream) => listDestinations(stream).some(({ webhookUrl }) => webhookUrl === FEED_URL),
 };
 
 function StreamTabs({ row }: { row: FleetStream }) {

@@ -30,7 +30,9 @@ export async function undoStatus(
       ? [{ chainId, from: last.from, to: last.to }]
       : [];
   });
-  for (const range of missed) await startBackfill(stream, range);
+  for (const { chainId, from, to } of missed) {
+    await startBackfill(stream, chainId, { blockFrom: from, blockTo: to });
+  }
   const blocks = missed.reduce((sum, { from, to }) => sum + to - from + 1, 0);
   return blocks === 0
     ? `Resumed ${name}`

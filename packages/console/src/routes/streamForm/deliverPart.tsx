@@ -100,8 +100,8 @@ const QUEUE_HELP =
 const TABLES_HELP =
   'The tables are created in this schema before the stream is saved. A schema has the rows of one stream.';
 
-/** Returns the help of a URL. */
-function helpOf(url: string): string {
+/** Returns the help of a webhook URL. */
+export function helpOf(url: string): string {
   if (isTablesUrl(url)) return TABLES_HELP;
   return queueSchemeOf(url) === undefined ? HELP[placeOf(url)] : QUEUE_HELP;
 }

@@ -4,7 +4,8 @@ import type { FleetStream } from '../../data/fleet.ts';
 import type { WatchedChain } from '../../chains/timeline.ts';
 import type { Condition } from '../../ui/status.tsx';
 import { formatCount, formatQuantity } from '../../ui/text/format.ts';
-import { chainCondition, isChainDown, receiverOf } from '../../words/condition.ts';
+import { chainCondition, isChainDown } from '../../words/condition.ts';
+import { receiverOf } from '../../words/destinations.ts';
 
 const countOf = (part: number, all: number, what: string): string =>
   `${formatCount(part)} of ${formatQuantity(all, what)}`;

@@ -4,6 +4,7 @@ import { DELIVERY_CONDITIONS, PHASE_CONDITIONS } from '../../../words/condition.
 import type { CountedField } from './filterChoices.ts';
 import { formatDateTime, formatId } from '../../../ui/text/format.ts';
 import { ATTEMPT_RANGES, SINCES, type DeliveriesSearch } from '../../../data/search.ts';
+import { nameOfDestination } from '../../../words/destinations.ts';
 import { nameOfStreamId } from '../../../words/names.ts';
 import type { WatchedChain } from '../../../chains/timeline.ts';
 import { SearchInput } from './searchInput.tsx';
@@ -15,6 +16,7 @@ type FilterName = CountedField | 'q' | 'triedFrom' | 'triedUntil' | 'from' | 'un
 function chosenOf(
   search: DeliveriesSearch,
   streams: readonly StreamSummary[],
+  stream: StreamSummary | undefined,
   chains: readonly WatchedChain[],
 ): [FilterName, string][] {
   const words: Record<FilterName, string | undefined> = {
@@ -22,6 +24,10 @@ function chosenOf(
     status: search.status === 'none' ? 'no response' : search.status,
     // The stream may no longer exist: deliveries remain after their stream is deleted.
     stream: search.stream && nameOfStreamId(search.stream, streams),
+    destination:
+      search.destination === undefined
+        ? undefined
+        : `destination ${nameOfDestination(search.destination, stream)}`,
     chain: search.chain && (chains.find(({ id }) => id === search.chain)?.name ?? search.chain),
     phase: search.phase && PHASE_CONDITIONS[search.phase].word,
     reorged:
@@ -54,6 +60,7 @@ function chosenOf(
 export function DeliveryFilters({
   search,
   streams,
+  stream,
   chains,
   onRemove,
   onSearch,
@@ -67,6 +74,8 @@ export function DeliveryFilters({
 }: {
   search: DeliveriesSearch;
   streams: readonly StreamSummary[];
+  /** The only stream whose deliveries are listed; undefined if there are several. */
+  stream: StreamSummary | undefined;
   chains: readonly WatchedChain[];
   onRemove: (name: FilterName) => void;
   /** Searches for the text; an empty string ends the search. */
@@ -86,7 +95,7 @@ export function DeliveryFilters({
   /** Additional buttons. */
   children?: React.ReactNode;
 }) {
-  const chosen = chosenOf(search, streams, chains);
+  const chosen = chosenOf(search, streams, stream, chains);
   return (
     <div className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2">
       {onFilter !== null && (

@@ -1,4 +1,4 @@
-import type { DeliveryCounts } from '@sluice/kit/sluice';
+import type { DeliveryCounts, StreamSummary } from '@sluice/kit/sluice';
 import { expect, test } from 'vitest';
 import { toFilterGroups } from './filterChoices.ts';
 
@@ -16,6 +16,7 @@ const COUNTS: DeliveryCounts = {
     { value: 'none', count: 3 },
   ],
   streamId: [{ value: 'a', count: 100 }],
+  destination: [],
   chainId: [{ value: '0x1', count: 100 }],
   phase: [
     { value: 'confirmed', count: 60 },
@@ -98,4 +99,24 @@ test('a value that all deliveries share is omitted unless it is selected', () =>
   expect(choicesOf('chain')).toBeUndefined();
   expect(choicesOf('chain', { chain: '0x1' })).toEqual([['0x1', 100]]);
   expect(choicesOf('reorged')).toBeUndefined();
+});
+
+test('destinations are listed with their receivers', () => {
+  const stream = {
+    webhookUrl: 'https://api.acme.io/hooks',
+    destinations: [{ destination: 1, webhookUrl: 'sluice://feed' }],
+  } as StreamSummary;
+  const destination = [
+    { value: '0', count: 60 },
+    { value: '1', count: 30 },
+    { value: '2', count: 10 },
+  ];
+  const groups = toFilterGroups({ ...COUNTS, destination }, {}, null, [], stream);
+  const choices = groups.find(({ name }) => name === 'destination')?.choices;
+  expect(choices?.map(({ label, count }) => [label, count])).toEqual([
+    ['0: api.acme.io', 60],
+    ['1: the feed', 30],
+    ['2, removed', 10],
+  ]);
+  expect(choicesOf('destination')).toBeUndefined();
 });

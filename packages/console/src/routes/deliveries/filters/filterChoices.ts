@@ -2,6 +2,7 @@
 import type { DeliveryCounts, DeliveryState, ValueCount, StreamSummary } from '@sluice/kit/sluice';
 import { DELIVERY_CONDITIONS, PHASE_CONDITIONS } from '../../../words/condition.ts';
 import { ATTEMPT_RANGES, PHASES, SINCES, type DeliveriesSearch } from '../../../data/search.ts';
+import { nameOfDestination } from '../../../words/destinations.ts';
 import { nameOfStreamId } from '../../../words/names.ts';
 import type { WatchedChain } from '../../../chains/timeline.ts';
 
@@ -78,12 +79,14 @@ const ALWAYS_SHOWN: readonly CountedField[] = ['state', 'status'];
 /**
  * Returns the filters that have several choices, are set, or are in `ALWAYS_SHOWN` and have a
  * choice. Without streams, omits the stream filter.
+ * @param stream the only stream whose deliveries are listed; undefined if there are several.
  */
 export function toFilterGroups(
   counts: DeliveryCounts,
   search: DeliveriesSearch,
   streams: readonly StreamSummary[] | null,
   chains: readonly WatchedChain[],
+  stream?: StreamSummary,
 ): FilterGroup[] {
   const named = (
     name: CountedField,
@@ -107,6 +110,13 @@ export function toFilterGroups(
       name: 'stream',
       title: 'Stream',
       choices: named('stream', counts.streamId, (id) => nameOfStreamId(id, streams)),
+    },
+    {
+      name: 'destination',
+      title: 'Destination',
+      choices: named('destination', counts.destination, (number) =>
+        nameOfDestination(Number(number), stream),
+      ),
     },
     {
       name: 'chain',

@@ -24,6 +24,7 @@ export function FilterCounts({
   filter,
   search,
   streams,
+  stream,
   chains,
   onChoose,
   onRange,
@@ -32,6 +33,8 @@ export function FilterCounts({
   search: DeliveriesSearch;
   /** Streams for the stream filter; null on the page of one stream. */
   streams: readonly StreamSummary[] | null;
+  /** The only stream whose deliveries are listed; undefined if there are several. */
+  stream: StreamSummary | undefined;
   chains: readonly WatchedChain[];
   /** Called before the filter changes. */
   onChoose: () => void;
@@ -42,8 +45,8 @@ export function FilterCounts({
     placeholderData: keepPreviousData,
   });
   const filterGroups = useMemo(
-    () => (data === undefined ? [] : toFilterGroups(data, search, streams, chains)),
-    [data, search, streams, chains],
+    () => (data === undefined ? [] : toFilterGroups(data, search, streams, chains, stream)),
+    [data, search, streams, chains, stream],
   );
   if (isError) {
     return (
@@ -121,6 +124,8 @@ function Choices({
                     withoutUndefined<typeof now>({
                       ...now,
                       sel: undefined,
+                      // Each stream numbers its own destinations.
+                      ...(name === 'stream' && { destination: undefined }),
                       [name]: chosen ? undefined : toParam(value),
                     })
                   }

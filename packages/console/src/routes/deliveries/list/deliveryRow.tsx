@@ -39,6 +39,8 @@ interface Cells {
   row: DeliverySummary;
   /** The delivery of the same match in the other phase. */
   pair: DeliverySummary | undefined;
+  /** Name of the additional destination; undefined for the `webhookUrl`. */
+  destination: string | undefined;
   chainCode: string;
   /** Link that opens the delivery next to the list. */
   href: string;
@@ -116,6 +118,7 @@ function Arrival({ id }: { id: string }) {
 const DeliveryCells = memo(function DeliveryCells({
   row,
   pair,
+  destination,
   chainCode,
   href,
   onSelect,
@@ -131,6 +134,12 @@ const DeliveryCells = memo(function DeliveryCells({
   return (
     <>
       <span role="cell" className="cell-what truncate text-12" title={what}>
+        {destination !== undefined && (
+          <span className="data mr-2 text-muted" title={destination}>
+            <span aria-hidden="true">→ {row.destination}</span>
+            <span className="sr-only">To destination {row.destination}:</span>
+          </span>
+        )}
         {what}
       </span>
       <span role="cell" className="data cell-time">

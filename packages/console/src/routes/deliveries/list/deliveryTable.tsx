@@ -1,5 +1,5 @@
 /* oxlint-disable jsx-a11y/prefer-tag-over-role -- a table element would lay out all of its rows together */
-import type { DeliverySummary } from '@sluice/kit/sluice';
+import type { DeliverySummary, StreamSummary } from '@sluice/kit/sluice';
 import { clsx } from 'clsx';
 import { useImperativeHandle, useMemo, useRef, useState } from 'react';
 import { useToday } from '../../../ui/text/clock.ts';
@@ -13,6 +13,7 @@ import { useTallRowPx, useRowPx, useZone } from '../../../ui/preferences.ts';
 import { Button } from '../../../ui/button.tsx';
 import { createRowSlots } from '../../../ui/list/rowSlots.ts';
 import { useRowWindow } from '../../../ui/list/rowWindow.ts';
+import { nameOfDestination } from '../../../words/destinations.ts';
 import { columnsOf, DeliveryRow } from './deliveryRow.tsx';
 
 /** Total height of the second and third lines of a row on narrow screens. */
@@ -30,6 +31,7 @@ export interface DeliveryTableHandle {
 export function DeliveryTable({
   rows,
   pairOf,
+  streams,
   chains,
   loading,
   selected,
@@ -46,6 +48,7 @@ export function DeliveryTable({
 }: {
   rows: readonly DeliverySummary[];
   pairOf: PairOf;
+  streams: readonly StreamSummary[];
   chains: readonly WatchedChain[];
   loading: boolean;
   selected: string | undefined;
@@ -101,6 +104,11 @@ export function DeliveryTable({
   }));
 
   const codes = useMemo(() => new Map(chains.map(({ id, code }) => [id, code])), [chains]);
+  const streamOf = useMemo(() => new Map(streams.map((each) => [each.id, each])), [streams]);
+  const destinationOf = ({ streamId, destination }: DeliverySummary): string | undefined =>
+    destination === undefined
+      ? undefined
+      : `Destination ${nameOfDestination(destination, streamOf.get(streamId))}`;
   const selectedRow = findRow(rows, selected);
   const selectedPair = selectedRow && pairOf(selectedRow)?.id;
   const use = useUse(onUsed);
@@ -139,6 +147,7 @@ export function DeliveryTable({
               key={slots.get(row.id)}
               row={row}
               pair={pairOf(row)}
+              destination={destinationOf(row)}
               chainCode={codes.get(row.chainId) ?? row.chainId}
               rowIndex={first + index + 2}
               selected={row.id === selected}

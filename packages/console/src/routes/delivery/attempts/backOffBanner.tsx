@@ -14,11 +14,19 @@ const PAUSED = { shape: 'bars', word: 'stream paused', tone: 'muted' } as const;
 /** Returns the back-off of the receiver if it delays the delivery; otherwise undefined. */
 export function useBackOff({
   streamId,
+  destination,
   state,
   nextAttemptAt,
-}: Pick<DeliverySummary, 'streamId' | 'state' | 'nextAttemptAt'>): BackOff | undefined {
+}: Pick<DeliverySummary, 'streamId' | 'destination' | 'state' | 'nextAttemptAt'>):
+  | BackOff
+  | undefined {
   const { data: streams } = useQuery(streamsQuery);
-  const backOff = streams?.find(({ id }) => id === streamId)?.backOff;
+  const stream = streams?.find(({ id }) => id === streamId);
+  const receiver =
+    destination === undefined
+      ? stream
+      : stream?.destinations.find((each) => each.destination === destination);
+  const backOff = receiver?.backOff;
   const waits = isWaiting(state) && nextAttemptAt !== null;
   return waits && backOff && nextAttemptAt <= backOff.until ? backOff : undefined;
 }

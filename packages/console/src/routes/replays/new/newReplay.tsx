@@ -6,6 +6,7 @@ import { streamsQuery } from '../../../data/queries/streams.ts';
 import { toDeliveryFilter } from '../../../data/queries/deliveries.ts';
 import { withoutUndefined, SINCES } from '../../../data/search.ts';
 import { SelectField } from '../../../ui/form/field.tsx';
+import { DestinationField } from '../../../words/destinationField.tsx';
 import { useNames } from '../replayFacts.ts';
 import { ReplayForm } from './replayForm.tsx';
 
@@ -31,6 +32,7 @@ export function NewReplay() {
   const names = useNames();
   const [state, setState] = useState('undelivered');
   const [streamId, setStream] = useState('');
+  const [destination, setDestination] = useState<number>();
   const [status, setStatus] = useState('');
   const [since, setSince] = useState('24h');
   const filter = useMemo(
@@ -43,15 +45,17 @@ export function NewReplay() {
       ...withoutUndefined({
         state: STATES.find(({ value }) => value === state)?.states,
         streamId: streamId || undefined,
+        destination,
         status: status || undefined,
       }),
     }),
-    [state, streamId, status, since],
+    [state, streamId, destination, status, since],
   );
   const name = [
     STATES.find(({ value }) => value === state)?.label,
     status,
     streamId && names.ofStream(streamId),
+    destination === undefined ? '' : `destination ${destination}`,
   ]
     .filter(Boolean)
     .join(' ');
@@ -72,7 +76,10 @@ export function NewReplay() {
         <SelectField
           label="Stream"
           value={streamId}
-          onChange={(event) => setStream(event.target.value)}
+          onChange={(event) => {
+            setStream(event.target.value);
+            setDestination(undefined);
+          }}
         >
           <option value="">any</option>
           {streams?.map(({ id, tag, description }) => (
@@ -81,6 +88,11 @@ export function NewReplay() {
             </option>
           ))}
         </SelectField>
+        <DestinationField
+          stream={streams?.find(({ id }) => id === streamId)}
+          value={destination}
+          onChange={setDestination}
+        />
         <SelectField
           label="Last response"
           value={status}

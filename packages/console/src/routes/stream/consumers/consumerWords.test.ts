@@ -2,11 +2,16 @@ import { expect, test } from 'vitest';
 import { lagWords, progressWords, readCommand } from './consumerWords.ts';
 
 test('the command names the stream by its tag, quoted, or by its ID', () => {
-  expect(readCommand({ tag: 'payments', id: 'x' })).toBe('sluice feed payments --consumer billing');
-  expect(readCommand({ tag: "maya's $(id)", id: 'x' })).toBe(
+  expect(readCommand({ tag: 'payments', id: 'x' }, 0)).toBe(
+    'sluice feed payments --consumer billing',
+  );
+  expect(readCommand({ tag: "maya's $(id)", id: 'x' }, 0)).toBe(
     String.raw`sluice feed 'maya'\''s $(id)' --consumer billing`,
   );
-  expect(readCommand({ tag: '', id: 'x' })).toBe('sluice feed x --consumer billing');
+  expect(readCommand({ tag: 'payments', id: 'x' }, 2)).toBe(
+    'sluice feed payments --consumer billing --destination 2',
+  );
+  expect(readCommand({ tag: '', id: 'x' }, 0)).toBe('sluice feed x --consumer billing');
 });
 
 test('the lag of a feed is that of its slowest consumer', () => {

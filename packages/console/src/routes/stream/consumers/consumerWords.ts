@@ -3,9 +3,17 @@ import type { FeedConsumer, StreamSummary } from '@sluice/kit/sluice';
 import { quoteShell } from '@sluice/kit/contract';
 import { formatAgo, formatCount } from '../../../ui/text/format.ts';
 
-/** Returns the command that reads the feed of a stream as a new consumer. */
-export const readCommand = ({ tag, id }: Pick<StreamSummary, 'tag' | 'id'>): string =>
-  `sluice feed ${quoteShell(tag || id)} --consumer billing`;
+/** Returns the command that reads a feed of a stream as a new consumer. */
+export const readCommand = (
+  { tag, id }: Pick<StreamSummary, 'tag' | 'id'>,
+  destination: number,
+): string =>
+  [
+    `sluice feed ${quoteShell(tag || id)} --consumer billing`,
+    destination > 0 && `--destination ${destination}`,
+  ]
+    .filter((part) => part !== false)
+    .join(' ');
 
 /** Returns text such as `3 unread by billing`; null if no consumer has unread deliveries. */
 export function lagWords(

@@ -9,16 +9,19 @@ import { CallForm } from '../../../words/callForm.tsx';
 /** Deletes a consumer after a confirmation, because its position is lost. */
 export function DeleteConsumer({
   stream,
+  destination,
   consumer: { name, position },
   onClose,
 }: {
   stream: StreamSummary;
+  /** Number of the destination that is the feed. */
+  destination: number;
   consumer: FeedConsumer;
   onClose: () => void;
 }) {
   const queryClient = useQueryClient();
   const remove = useMutation({
-    mutationFn: () => sluice.deleteFeedConsumer(stream.id, name),
+    mutationFn: () => sluice.deleteFeedConsumer(stream.id, name, { destination }),
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: queryKeys.consumers(stream.id) });
       onClose();

@@ -21,10 +21,13 @@ const MINUTE_MS = 60_000;
 /** Moves a consumer of a feed to another position. */
 export function ResetConsumer({
   stream: { id },
+  destination,
   consumer: { name, position },
   onClose,
 }: {
   stream: StreamSummary;
+  /** Number of the destination that is the feed. */
+  destination: number;
   consumer: FeedConsumer;
   onClose: () => void;
 }) {
@@ -34,7 +37,7 @@ export function ResetConsumer({
   const continuesAfter = (reached: number): string =>
     `${name} continues after position ${formatCount(reached)}`;
   const move = async (to: FeedStart): Promise<FeedConsumer> => {
-    const moved = await sluice.resetFeedConsumer(id, name, { to });
+    const moved = await sluice.resetFeedConsumer(id, name, { to, destination });
     await queryClient.invalidateQueries({ queryKey: queryKeys.consumers(id) });
     return moved;
   };

@@ -1,5 +1,5 @@
 import { FEED_URL, MAX_DESTINATIONS } from '@sluice/kit/contract';
-import type { StreamDestination } from '@sluice/kit/sluice';
+import type { StreamDestination, StreamSummary } from '@sluice/kit/sluice';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { queryKeys, sluice } from '../../../data/queries/service.ts';
@@ -7,14 +7,20 @@ import { destinationsQuery } from '../../../data/queries/streams.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { TextField } from '../../../ui/form/field.tsx';
+import { Status } from '../../../ui/status.tsx';
+import { formatCount } from '../../../ui/text/format.ts';
 import { showToast } from '../../../ui/toasts.ts';
 import { CallForm } from '../../../words/callForm.tsx';
+import { destinationCondition } from '../../../words/condition.ts';
 import { ErrorPanel } from '../../../words/errorPanel.tsx';
+import { helpOf } from '../../streamForm/deliverPart.tsx';
+import { problemOfUrl } from '../../streamForm/draft/problems.ts';
 
-/** Lists the additional destinations of a stream with their state; adds and removes them. */
-export function DestinationsSection({ streamId }: { streamId: string }) {
-  const destinations = useQuery(destinationsQuery(streamId));
+/** Lists the additional destinations of a stream with their state; adds, edits and removes them. */
+export function DestinationsSection({ stream }: { stream: StreamSummary }) {
+  const destinations = useQuery(destinationsQuery(stream.id));
   const [adding, setAdding] = useState(false);
+  const [editing, setEditing] = useState<StreamDestination>();
   const [removing, setRemoving] = useState<StreamDestination>();
   const added = destinations.data ?? [];
   return (
@@ -34,13 +40,29 @@ export function DestinationsSection({ streamId }: { streamId: string }) {
       {added.length > 0 && (
         <ul className="mt-2">
           {added.map((each) => (
-            <li key={each.destination} className="flex flex-wrap items-center gap-x-3 gap-y-1 py-1">
-              <span className="data text-muted">{each.destination}</span>
-              <span className="data min-w-0 break-all">{each.webhookUrl}</span>
-              <Status destination={each} />
-              <Button variant="quiet" onClick={() => setRemoving(each)}>
-                Remove…
-              </Button>
+            <li key={each.destination} className="py-1">
+              <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+                <span className="data text-muted">{each.destination}</span>
+                <span className="data min-w-0 break-all">{each.webhookUrl}</span>
+                <State stream={stream} destination={each} />
+                <Button
+                  variant="quiet"
+                  aria-label={`Edit destination ${each.destination}`}
+                  onClick={() => setEditing(each)}
+                >
+                  Edit…
+                </Button>
+                <Button
+                  variant="quiet"
+                  aria-label={`Remove destination ${each.destination}`}
+                  onClick={() => setRemoving(each)}
+                >
+                  Remove…
+                </Button>
+              </div>
+              {(each.status === 'error' || each.status === 'terminated') && (
+                <p className="break-words text-bad">{each.statusMessage}</p>
+              )}
             </li>
           ))}
         </ul>
@@ -50,10 +72,17 @@ export function DestinationsSection({ streamId }: { streamId: string }) {
           Add destination…
         </Button>
       )}
-      {adding && <AddDestination streamId={streamId} onClose={() => setAdding(false)} />}
+      {adding && <DestinationForm streamId={stream.id} onClose={() => setAdding(false)} />}
+      {editing !== undefined && (
+        <DestinationForm
+          streamId={stream.id}
+          known={editing}
+          onClose={() => setEditing(undefined)}
+        />
+      )}
       {removing !== undefined && (
         <RemoveDestination
-          streamId={streamId}
+          streamId={stream.id}
           destination={removing}
           onClose={() => setRemoving(undefined)}
         />
@@ -62,40 +91,76 @@ export function DestinationsSection({ streamId }: { streamId: string }) {
   );
 }
 
-function Status({ destination: { status, statusMessage } }: { destination: StreamDestination }) {
-  const isBad = status === 'error' || status === 'terminated';
+/** Shows the state of a destination, and what waits. */
+function State({
+  stream,
+  destination: { destination, status },
+}: {
+  stream: StreamSummary;
+  destination: StreamDestination;
+}) {
+  const summary = stream.destinations.find((each) => each.destination === destination);
+  const { queue = 0, backOff = null } = summary ?? {};
   return (
-    <span className={isBad ? 'text-bad' : 'text-muted'}>
-      {isBad ? `${status}: ${statusMessage}` : status}
-    </span>
+    <>
+      <Status condition={destinationCondition({ status, backOff })} />
+      {queue > 0 && <span className="text-12 text-muted">{formatCount(queue)} queued</span>}
+    </>
   );
 }
 
-function AddDestination({ streamId, onClose }: { streamId: string; onClose: () => void }) {
+/** Adds a destination, or changes the URL of a known one. */
+function DestinationForm({
+  streamId,
+  known,
+  onClose,
+}: {
+  streamId: string;
+  known?: StreamDestination;
+  onClose: () => void;
+}) {
   const queryClient = useQueryClient();
-  const [url, setUrl] = useState('');
-  const add = useMutation({
-    mutationFn: () => sluice.addDestination(streamId, { webhookUrl: url.trim() }),
+  const [typed, setTyped] = useState(known?.webhookUrl ?? '');
+  const webhookUrl = typed.trim();
+  const problem = webhookUrl === '' ? undefined : problemOfUrl(webhookUrl);
+  const save = useMutation({
+    mutationFn: () =>
+      known === undefined
+        ? sluice.addDestination(streamId, { webhookUrl })
+        : sluice.updateDestination(streamId, known.destination, { webhookUrl }),
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: queryKeys.destinations(streamId) });
       onClose();
-      showToast({ text: 'Destination added' });
+      showToast({ text: known === undefined ? 'Destination added' : 'Destination changed' });
     },
   });
   return (
-    <Dialog title="Add a destination" onClose={onClose}>
+    <Dialog
+      title={known === undefined ? 'Add a destination' : `Edit destination ${known.destination}`}
+      onClose={onClose}
+    >
       <CallForm
-        call={add}
-        ready={url.trim() !== ''}
-        action="Add destination"
-        failed="Couldn't add the destination"
+        call={save}
+        ready={webhookUrl !== '' && problem === undefined}
+        action={known === undefined ? 'Add destination' : 'Save'}
+        failed={
+          known === undefined ? "Couldn't add the destination" : "Couldn't change the destination"
+        }
       >
         <TextField
           label={`URL of a receiver, sluice://inbox/<name> or ${FEED_URL}`}
-          value={url}
-          onChange={(event) => setUrl(event.target.value)}
+          mono
+          placeholder="https://api.example.com/webhooks"
+          help={helpOf(webhookUrl)}
+          error={problem}
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
         />
-        <p>It gets the webhooks of the next blocks, after a test webhook.</p>
+        <p>
+          {known === undefined
+            ? 'It gets the webhooks of the next blocks. A backfill sends it earlier ones.'
+            : 'Waiting and later webhooks are sent to this URL.'}
+        </p>
       </CallForm>
     </Dialog>
   );

@@ -37,7 +37,7 @@ export function SettingsTab({ stream }: { stream: StreamSummary }) {
           </div>
         )}
       </EditStream>
-      <DestinationsSection streamId={stream.id} />
+      <DestinationsSection stream={stream} />
       <StreamSecretSection streamId={stream.id} />
       <Promises />
       <section aria-label="As code" className="border-t border-line">

@@ -82,7 +82,8 @@ function numberProblem({ kind, input }: StreamFieldView, text: string): string |
   return `Enter ${a} from ${least.toLocaleString('en')} to ${most.toLocaleString('en')}, or leave the field empty.`;
 }
 
-function problemOfUrl(url: string): string | undefined {
+/** Returns the problem of a webhook URL; undefined if it is valid. */
+export function problemOfUrl(url: string): string | undefined {
   if (url === '') return 'Enter a webhook URL.';
   if (url.startsWith('sluice:')) {
     return readInboxName(url) === undefined && url !== FEED_URL
