@@ -148,7 +148,7 @@ test('a phone shows the progress below the name, and missed deliveries are a war
   await expectAccessible(page);
   expect(await page.getByText('missed').filter({ visible: true }).count()).toBe(0);
 
-  await page.route('**/feed/consumers', async (route) => {
+  await page.route('**/feed/consumers?*', async (route) => {
     const response = await route.fetch();
     const { result } = (await response.json()) as { result: object[] };
     await route.fulfill({ json: { result: result.map((each) => ({ ...each, missed: 1204 })) } });

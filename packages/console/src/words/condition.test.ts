@@ -189,7 +189,7 @@ test('a failing destination needs attention, and the reason names it', () => {
   const gone = ofOne({ status: 'error', statusMessage: 'HTTP 410', queue: 3 });
   expect(streamCondition(gone, delivery({})).word).toBe('attention');
   expect(streamReason(gone, delivery({}), 0)).toBe(
-    'destination 1, billing.example: HTTP 410, 3 queued',
+    'destination 1, billing.example: HTTP 410; 3 queued',
   );
   const backOff = { reason: 'failures', since: 0, until: 1 } as const;
   expect(streamCondition(ofOne({ backOff }), delivery({})).word).toBe('attention');

@@ -214,7 +214,7 @@ function destinationProblem(its: DestinationSummary, now: number): string | null
   if (backOff !== null) parts.push(backOffWords(backOff, now));
   if (parts.length === 0) return null;
   if (queue > 0) parts.push(`${formatCount(queue)} queued`);
-  return `destination ${destination}, ${receiverOf(its)}: ${parts.join(', ')}`;
+  return `destination ${destination}, ${receiverOf(its)}: ${parts.join('; ')}`;
 }
 
 /** @param latest the stream's newest attempted delivery, see {@link newestTried}. */
