@@ -95,6 +95,12 @@ test('destinations are changed, limited and removed', async () => {
     code: 'not_found',
   });
   await sluice.removeDestination(id, 2);
+  const { result: audit } = await sluice.listAudit({ limit: 3 });
+  expect(audit.map(({ action, target }) => [action, target])).toEqual([
+    ['removeDestination', `${id}.2`],
+    ['updateDestination', `${id}.1`],
+    ['addDestination', `${id}.4`],
+  ]);
   await client.streams.setStatus(id, 'paused');
   expect(
     (await sluice.listDestinations(id)).map(({ destination, status }) => [destination, status]),

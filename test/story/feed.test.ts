@@ -274,7 +274,9 @@ test('a HEAD request leases nothing, a large page is compressed, and lag is in h
   const head = await fetch(path, { method: 'HEAD', headers: { 'x-api-key': API_KEY } });
   expect(head.status).toBe(200);
   const read = await fetch(`${world.url}/metrics`, { headers: { 'x-api-key': API_KEY } });
-  expect(await read.text()).toContain(`sluice_feed_unread{stream="${id}",consumer="a"} 4\n`);
+  expect(await read.text()).toContain(
+    `sluice_feed_unread{stream="${id}",destination="0",consumer="a"} 4\n`,
+  );
   const { feeds: totals } = (await (await fetch(`${world.url}/health`)).json()) as {
     feeds: { consumers: number; unread: number };
   };

@@ -222,6 +222,7 @@ async function startWith(
     pendingStates: () => store.countPendingStates(),
     children: () => store.countChildrenByChain(),
     waitingReads: waitingReads.count,
+    destinations: () => store.countDestinations(),
     feedLags: () => store.listFeedLags(),
     violations: invariants.counts,
     chainsRead: () => chains.all.filter(({ leaseState }) => leaseState === 'holder').length,

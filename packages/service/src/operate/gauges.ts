@@ -2,6 +2,8 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { ChainReport } from '../store/leases/contract.ts';
 import type { FeedLag } from '../store/feeds/contract.ts';
+import { destinationOf, streamOf } from '../store/rows/laneIds.ts';
+import type { DestinationCount } from '../store/streams/contract.ts';
 import type { ViolationKind } from '../store/integrity/contract.ts';
 import { isUp } from './alerts/problems.ts';
 
@@ -36,6 +38,8 @@ export interface MetricSources {
   children(): Promise<Readonly<Record<string, number>>>;
   /** Returns the number of reads of feeds that wait for deliveries in this process. */
   waitingReads(): number;
+  /** Returns the number of destinations of streams, by kind and status. */
+  destinations(): Promise<readonly DestinationCount[]>;
   /** Returns how far each consumer of a feed is behind. */
   feedLags(): Promise<readonly FeedLag[]>;
   /** Returns the number of integrity violations, by kind. */
@@ -71,6 +75,15 @@ export const createGauges =
     });
   };
 
+const CONSUMER_LABELS = ['stream', 'destination', 'consumer'];
+
+/** @param consumer with the lane of its feed as `streamId` */
+const toLabels = ({ streamId: lane, name }: Pick<FeedLag, 'streamId' | 'name'>) => ({
+  stream: streamOf(lane),
+  destination: String(destinationOf(lane)),
+  consumer: name,
+});
+
 export function watchSources(sources: MetricSources, addGauge: AddGauge): void {
   addGauge('sluice_chains_read', 'Chains that this process reads', (gauge) => {
     gauge.set(sources.chainsRead());
@@ -80,13 +93,24 @@ export function watchSources(sources: MetricSources, addGauge: AddGauge): void {
   });
   addGauge(
     'sluice_circuit_breakers',
-    'Streams whose receivers fail or throttle, by state of their circuit breaker',
+    'Destinations of streams whose receivers fail or throttle, by state of their circuit breaker',
     (gauge) => {
       for (const [state, count] of Object.entries(sources.breakers())) {
         gauge.set({ state }, count);
       }
     },
     ['state'],
+  );
+  addGauge(
+    'sluice_destinations',
+    'Destinations of streams by kind and status, including the webhook URL of each stream',
+    async (gauge) => {
+      gauge.reset();
+      for (const { kind, status, count } of await sources.destinations()) {
+        gauge.set({ kind, status }, count);
+      }
+    },
+    ['kind', 'status'],
   );
   addGauge(
     'sluice_delivery_queue_age_seconds',
@@ -106,22 +130,22 @@ export function watchSources(sources: MetricSources, addGauge: AddGauge): void {
     'Deliveries of a feed that a consumer has not acknowledged, including those it is processing',
     async (gauge) => {
       gauge.reset();
-      for (const { streamId, name, unread, leased } of await sources.feedLags()) {
-        gauge.set({ stream: streamId, consumer: name }, unread + leased);
+      for (const { unread, leased, ...consumer } of await sources.feedLags()) {
+        gauge.set(toLabels(consumer), unread + leased);
       }
     },
-    ['stream', 'consumer'],
+    CONSUMER_LABELS,
   );
   addGauge(
     'sluice_feed_missed',
     'Deliveries of a feed that expired before a consumer acknowledged them',
     async (gauge) => {
       gauge.reset();
-      for (const { streamId, name, missed } of await sources.feedLags()) {
-        gauge.set({ stream: streamId, consumer: name }, missed);
+      for (const { missed, ...consumer } of await sources.feedLags()) {
+        gauge.set(toLabels(consumer), missed);
       }
     },
-    ['stream', 'consumer'],
+    CONSUMER_LABELS,
   );
   addGauge(
     'sluice_integrity_violations',

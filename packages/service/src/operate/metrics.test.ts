@@ -20,8 +20,12 @@ const sources: MetricSources = {
   pendingStates: () => Promise.resolve({ '0x1': 2 }),
   children: () => Promise.resolve({ '0x1': 4 }),
   waitingReads: () => 5,
+  destinations: () => Promise.resolve([{ kind: 'feed', status: 'error', count: 2 }]),
   feedLags: () =>
-    Promise.resolve([{ streamId: 's', name: 'billing', unread: 3, leased: 2, missed: 1 }]),
+    Promise.resolve([
+      { streamId: 's', name: 'billing', unread: 3, leased: 2, missed: 1 },
+      { streamId: 's.2', name: 'billing', unread: 9, leased: 0, missed: 0 },
+    ]),
   violations: () => ({}) as ReturnType<MetricSources['violations']>,
 };
 
@@ -39,8 +43,16 @@ test('a metric that cannot be read is omitted, and the others are reported', asy
   expect(text).toMatch(/^sluice_chain_pending_states{chain="0x1"} 2$/m);
   expect(text).toMatch(/^sluice_chain_children{chain="0x1"} 4$/m);
   expect(text).toMatch(/^sluice_feed_reads_waiting 5$/m);
-  expect(text).toMatch(/^sluice_feed_unread{stream="s",consumer="billing"} 5$/m);
-  expect(text).toMatch(/^sluice_feed_missed{stream="s",consumer="billing"} 1$/m);
+  const ofFeed = (destination: number) =>
+    `{stream="s",destination="${destination}",consumer="billing"}`;
+  for (const line of [
+    `sluice_feed_unread${ofFeed(0)} 5`,
+    `sluice_feed_unread${ofFeed(2)} 9`,
+    `sluice_feed_missed${ofFeed(0)} 1`,
+    'sluice_destinations{kind="feed",status="error"} 2',
+  ]) {
+    expect(text.split('\n')).toContain(line);
+  }
   expect(text).not.toMatch(
     /^(sluice_delivery_queue_age_seconds|sluice_database_oldest_transaction_age_seconds) /m,
   );

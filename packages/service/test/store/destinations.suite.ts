@@ -243,6 +243,25 @@ export function testDestinations(tools: StoreTools): void {
       expect((await claimOf(lane))[0]?.secrets[0]?.sealed).toBe('rotated');
     });
 
+    test('are counted with the URLs of their streams, by kind and status', async () => {
+      const names = ['http active', 'http paused', 'feed active', 'feed paused', 'nats active'];
+      const readCounts = async () => {
+        const counts = await tools.store.countDestinations();
+        const countOf = new Map(counts.map((each) => [`${each.kind} ${each.status}`, each.count]));
+        return [...names, 'postgres active'].map((name) => countOf.get(name) ?? 0);
+      };
+      const before = await readCounts();
+      const added = async () => (await readCounts()).map((count, n) => count - before[n]!);
+      const { id } = await start();
+      for (const webhookUrl of ['sluice://feed', 'postgres://db/app?schema=a', 'nats://b/a']) {
+        await add(id, { webhookUrl });
+      }
+      expect(await added()).toEqual([2, 0, 1, 0, 1, 1]);
+      await tools.store.removeDestination(id, 3, { keyId: KEY_ID });
+      await tools.store.setStreamStatus(id, 'paused', '');
+      expect(await added()).toEqual([0, 2, 0, 1, 0, 0]);
+    });
+
     test('are not streams: lists, totals, history and rules of streams leave them out', async () => {
       const { chain, id, lane, destination } = await start();
       await chain.commit(chain.next(), [newMatch(id)]);

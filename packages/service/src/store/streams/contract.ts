@@ -223,6 +223,14 @@ export interface ListPosition {
   id: string;
 }
 
+/** Number of destinations of one kind with one status. */
+export interface DestinationCount {
+  /** `http`, `inbox`, `feed`, `nats`, `postgres` or, for another scheme, `other`. */
+  kind: string;
+  status: StreamStatus;
+  count: number;
+}
+
 /** Reads streams with encrypted credentials, which `endpoints.ts` decrypts. */
 export interface StreamReads {
   /** Returns a stream; undefined if it is unknown or deleted. */
@@ -236,6 +244,8 @@ export interface StreamReads {
   }): Promise<ListedPage<StreamRecord>>;
   /** Lists the additional destinations of a stream, or of all streams, oldest first. */
   listDestinations(streamId?: string): Promise<DestinationRecord[]>;
+  /** Counts all destinations of all streams, including the `webhookUrl` of each. */
+  countDestinations(): Promise<DestinationCount[]>;
   /**
    * Returns the streams whose receiver is backed off, including streams in `error`. Each is listed
    * until 30 s after its next probe is due.

@@ -1,4 +1,5 @@
 /** Reads streams and the state of their receivers. */
+import { FEED_URL } from '@sluice/kit/contract';
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { Engine } from '../engine/engine.ts';
 import type { Tables } from '../tables/tables.ts';
@@ -24,6 +25,23 @@ type BackedOffRow = { now: number } & Pick<
 /** Maximum total size of the options, headers and OAuth 2.0 credentials of the streams on a page, in bytes. */
 const PAGE_BYTES = 2 * 1024 * 1024;
 
+/** Kinds of destinations by the pattern of their URL. The first pattern that matches decides. */
+const KINDS: readonly [pattern: string, kind: string][] = [
+  [FEED_URL, 'feed'],
+  ['sluice:%', 'inbox'],
+  ['http%', 'http'],
+  ['nats:%', 'nats'],
+  ['tls:%', 'nats'],
+  ['postgres%', 'postgres'],
+];
+const KIND = sql<string>`case ${sql.join(
+  KINDS.map(
+    ([pattern, kind]) =>
+      sql`when lower(webhook_url) like ${sql.lit(pattern)} then ${sql.lit(kind)}`,
+  ),
+  sql` `,
+)} else 'other' end`;
+
 export function createStreamReads(db: Kysely<Tables>, engine: Engine): StreamReads {
   return {
     async readStream(id) {
@@ -46,6 +64,17 @@ export function createStreamReads(db: Kysely<Tables>, engine: Engine): StreamRea
       if (streamId !== undefined) query = query.where('destination_of', '=', streamId);
       const rows = await query.orderBy('created_at').orderBy('id').execute();
       return rows.map(toDestination);
+    },
+
+    async countDestinations() {
+      return db
+        .selectFrom('stream')
+        .select((eb) => [KIND.as('kind'), 'status', eb.fn.countAll<number>().as('count')])
+        .where('deleted_at', 'is', null)
+        .groupBy(['kind', 'status'])
+        .orderBy('kind')
+        .orderBy('status')
+        .execute();
     },
 
     async listStreams({ limit, after, family, status }) {

@@ -94,6 +94,7 @@ export function createDestinationHandlers(needs: DestinationHandlerNeeds) {
     async updateDestination({ context, params: { id, destination }, body, sent }) {
       const { keyId } = callerOf(context);
       const lane = toLaneId(id, destination);
+      setAuditTarget(context, lane);
       const { webhookUrl, description, headers, oauth2, ...given } = body;
       let tested: string | undefined;
       // Starts again if the destination changes meanwhile, because the limits that the request does
@@ -140,6 +141,7 @@ export function createDestinationHandlers(needs: DestinationHandlerNeeds) {
 
     async removeDestination({ context, params: { id, destination } }) {
       await findStream(id);
+      setAuditTarget(context, toLaneId(id, destination));
       const { keyId } = callerOf(context);
       if (!(await store.removeDestination(id, destination, { keyId }))) {
         throw notFound('Destination');

@@ -45,6 +45,7 @@ const LONG_READS: ReadonlySet<string> = new Set<keyof Reads>([
   'findAddresses',
   'listChildren',
   'countChildren',
+  'countDestinations',
 ]);
 
 /**
