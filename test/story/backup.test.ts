@@ -2,14 +2,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createSluiceClient } from '@sluice/kit/sluice';
 import { until } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sluice } from '../../packages/cli/src/terminal/scripted.test-only.ts';
 import { type FaultWorld, type Watch, startWorld } from '../faults/world.ts';
+import { API_KEY } from '../serve.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-backup-'));
 const data = join(folder, 'data');
 const file = join(folder, 'ledger.backup');
+const later = join(folder, 'later.backup');
 let world: FaultWorld;
 beforeAll(async () => {
   world = await startWorld('sqlite', { folder: data });
@@ -81,4 +84,47 @@ test('a restore repeats deliveries since the backup under new IDs, and waiting o
       .slice(seen)
       .every(({ id }) => waited.has(id)),
   ).toBe(true);
+});
+
+test('a restore keeps destinations, and the position of the consumer of a feed', async () => {
+  const client = () => createSluiceClient({ apiKey: API_KEY, baseUrl: world.service.url });
+  const watch = await world.watch('split');
+  const { streamId } = watch;
+  await client().addDestination(streamId, { webhookUrl: 'sluice://feed' });
+  const webhookUrl = `${world.receiver.url}/second`;
+  await client().addDestination(streamId, { webhookUrl, headers: { token: 'a' } });
+  const feed = { consumer: 'billing', destination: 1 };
+  world.mine([watch], 2);
+  world.mine([], 2);
+  await until('all are in the feed', async () => {
+    const { newestPosition } = await client().readFeed(streamId, {
+      mode: 'each',
+      destination: 1,
+      after: 0,
+    });
+    return newestPosition === 4;
+  });
+  const { deliveries } = await client().readFeed(streamId, feed);
+  await client().acknowledgeFeed(streamId, { ...feed, positions: [1, 2] });
+  const destinations = await client().listDestinations(streamId);
+  expect(await sluice(['backup', later, '--data', data])).toMatchObject({ code: 0 });
+
+  await client().removeDestination(streamId, 2);
+  await client().acknowledgeFeed(streamId, { ...feed, positions: [3, 4] });
+  await world.service.stop();
+  expect(await sluice(['restore', later, '--data', data, '--yes'])).toMatchObject({ code: 0 });
+  await world.start();
+
+  expect(await client().listDestinations(streamId)).toEqual(destinations);
+  const consumers = await client().listFeedConsumers(streamId, { destination: 1 });
+  expect(consumers).toMatchObject([{ name: 'billing', position: 2, unread: 0, leased: 2 }]);
+  const kept = await client().readFeed(streamId, { mode: 'each', destination: 1, after: 2 });
+  expect(kept.deliveries.map(({ id }) => id)).toEqual(deliveries.slice(2).map(({ id }) => id));
+  const seen = world.receiver.requests.length;
+  world.mine([watch]);
+  await until('the restored destination gets webhooks', () =>
+    world.receiver.requests
+      .slice(seen)
+      .some(({ path, headers }) => path === '/second' && headers['token'] === 'a'),
+  );
 });
