@@ -123,6 +123,24 @@ describe.each([
   });
   afterAll(() => store.close());
 
+  test('an alert about an additional destination has its number', async () => {
+    const { id: streamId } = await createStream();
+    const { headers, oauth2, limits } = DEFAULT_DELIVERY;
+    const endpoint = { webhookUrl: 'http://127.0.0.1:1/', description: '', headers, oauth2 };
+    const draft = plain({ ...endpoint, limits });
+    await store.addDestination(streamId, draft, { keyId: 'bootstrap' });
+    start();
+    await store.failStream(`${streamId}.1`, 'HTTP 410');
+    await expect.poll(reported, PATIENCE).toHaveLength(1);
+    await store.recoverStream(`${streamId}.1`);
+    await expect.poll(reported, PATIENCE).toHaveLength(2);
+    const data = { streamId, destination: 1, tag: 'orders' };
+    expect(reported()).toMatchObject([
+      { type: 'stream.error', data: { ...data, reason: 'HTTP 410' } },
+      { type: 'stream.recovered', data },
+    ]);
+  });
+
   test('an alert reports a stream that fails, recovers and is terminated', async () => {
     const { id: streamId } = await createStream();
     start();
