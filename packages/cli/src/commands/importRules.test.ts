@@ -114,6 +114,14 @@ test('a monitor becomes a stream that apply accepts', async () => {
   ]);
 });
 
+test('further receivers of a monitor are reported', async () => {
+  const { notes } = await importMonitor({
+    match_conditions: { functions: [{ signature: 'pay(address,uint256)' }] },
+    triggers: ['my_webhook', 'my_email'],
+  });
+  expect(notes).toEqual([expect.stringContaining('triggers: the 2 receivers become the one')]);
+});
+
 test('contracts whose ABIs differ get a filter each', async () => {
   const other = { ...PAY, inputs: [input('address', 'to'), input('uint256', 'amount')] };
   const { notes, streams } = await importMonitor({

@@ -113,6 +113,13 @@ function convertMonitor(
       'only transactions to the addresses match. For those that they send, add includeNativeTxs; for those in which they emit logs, add includeContractLogs',
     );
   }
+  const triggers = file.list(content['triggers'], 'triggers').length;
+  if (triggers > 1) {
+    skip(
+      'triggers',
+      `the ${triggers} receivers become the one at --url. After apply, add the others with sluice destinations add`,
+    );
+  }
   for (const [field, value] of Object.entries(content)) {
     const isSet = Array.isArray(value) ? value.length > 0 : value !== null && value !== false;
     if (isSet && !IMPORTED.includes(field))
