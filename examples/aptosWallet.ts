@@ -1,16 +1,14 @@
 /**
  * An Aptos wallet that prints an account's incoming and outgoing coins. Aptos blocks are final, so
- * every webhook is confirmed.
+ * every webhook is confirmed. A wallet has no public URL, so it reads them from a feed.
  */
-import { createServer } from 'node:http';
 import { createClient, createHandler } from '@sluice/kit';
-import { toNodeListener } from '@sluice/kit/node';
+import { createSluiceClient } from '@sluice/kit/sluice';
 
 const {
   SLUICE_URL: baseUrl = 'http://127.0.0.1:4400',
   SLUICE_API_KEY: apiKey = '',
   SLUICE_SECRET: secret = '',
-  PORT = '3000',
   // An account of the local chain, with all 64 digits, as in webhooks.
   ACCOUNT: account = '0xee5db35e7cd840e941e3470684b2a76f40ccbf03da2ddfc6bb70939459acd310',
 } = process.env;
@@ -26,14 +24,14 @@ const handler = createHandler({ secret }).onAptosWebhook((webhook) => {
   print('+', webhook.coinDeposits);
   print('-', webhook.coinWithdrawals);
 });
-createServer(toNodeListener(handler)).listen(Number(PORT), '127.0.0.1');
 
 const { streams } = createClient({ baseUrl, apiKey });
 const { id } = await streams.create({
   networkType: 'aptos',
-  webhookUrl: `http://127.0.0.1:${PORT}/webhooks`,
+  webhookUrl: 'sluice://feed',
   description: 'my wallet',
   tag: 'wallet',
   network: ['local'],
 });
 await streams.addAddress(id, account, { networkType: 'aptos' });
+await createSluiceClient({ baseUrl, apiKey }).feed(id, { consumer: 'wallet' }).handle(handler);

@@ -1,19 +1,20 @@
 /**
  * Deposits of an exchange, with an address per customer. A deposit is pending when its block
  * appears, credited when the block is confirmed, and deleted when the block leaves the chain.
+ *
+ * The webhooks are read from a feed. A transaction stores the deposits of each one together with its
+ * position, so a crash neither loses nor repeats one, and the exchange needs no open port.
  */
-import { createServer } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
-import { createClient, createHandler } from '@sluice/kit';
-import { toNodeListener } from '@sluice/kit/node';
+import { createClient } from '@sluice/kit';
 import { type RecordSource, toRecords, toRemovedIds } from '@sluice/kit/records';
+import { createSluiceClient } from '@sluice/kit/sluice';
 
 const {
   SLUICE_URL: baseUrl = 'http://127.0.0.1:4400',
   SLUICE_API_KEY: apiKey = '',
   SLUICE_SECRET: secret = '',
   DATABASE: path = 'deposits.sqlite',
-  PORT = '3000',
 } = process.env;
 
 /** Customers by address, in lowercase as in webhooks. These are two accounts of the local chain. */
@@ -27,13 +28,22 @@ const tokens = new Map([['0x700b6a60ce7eaaea56f065753d8dcb9653dbad35', 'SLD']]);
 // Amounts are strings, because they can exceed any integer type of a database.
 const database = new DatabaseSync(path);
 database.exec(`CREATE TABLE IF NOT EXISTS deposits (
-  id text PRIMARY KEY, customer text, asset text, amount text, blockHash text, state text)`);
+  id text PRIMARY KEY, customer text, asset text, amount text, blockHash text, state text);
+  CREATE TABLE IF NOT EXISTS feed (one integer PRIMARY KEY CHECK (one = 1), position integer)`);
 const upsert = database.prepare(`INSERT INTO deposits VALUES (?, ?, ?, ?, ?, ?)
   ON CONFLICT (id) DO UPDATE SET state = excluded.state, blockHash = excluded.blockHash
   WHERE deposits.state = 'pending'`);
 const remove = database.prepare(
   'DELETE FROM deposits WHERE id = ? AND blockHash = ? RETURNING customer, asset, amount, state',
 );
+
+const savePosition = database.prepare(`INSERT INTO feed VALUES (1, ?)
+  ON CONFLICT DO UPDATE SET position = excluded.position`);
+/** Returns the position of the last webhook that was processed; 0 before the first. */
+const readPosition = (): number => {
+  const row = database.prepare('SELECT position FROM feed').get();
+  return row === undefined ? 0 : Number(row['position']);
+};
 
 interface Deposit {
   id: string;
@@ -80,14 +90,9 @@ function takeBack(webhook: RecordSource): void {
   }
 }
 
-const handler = createHandler({ secret })
-  .onWebhook({ unconfirmed: record, confirmed: record })
-  .onRemoved(takeBack);
-createServer(toNodeListener(handler)).listen(Number(PORT), '127.0.0.1');
-
 const client = createClient({ baseUrl, apiKey });
 const stream = {
-  webhookUrl: `http://127.0.0.1:${PORT}/webhooks`,
+  webhookUrl: 'sluice://feed',
   description: 'deposits of our customers',
   tag: 'deposits',
   chainIds: ['0x7a69'],
@@ -95,6 +100,7 @@ const stream = {
   includeNativeTxs: true,
   includeInternalTxs: true,
   notifyRemoved: true,
+  strictOrder: true,
 };
 /** Updates the stream of an earlier start, or creates the stream. Returns its id. */
 async function ensureStream(): Promise<string> {
@@ -103,4 +109,18 @@ async function ensureStream(): Promise<string> {
   }
   return (await client.streams.create(stream)).id;
 }
-await client.streams.addAddress(await ensureStream(), [...customers.keys()]);
+const streamId = await ensureStream();
+await client.streams.addAddress(streamId, [...customers.keys()]);
+
+const feed = createSluiceClient({ baseUrl, apiKey }).feed(streamId, {
+  mode: 'each',
+  after: readPosition(),
+  secret,
+});
+for await (const { webhook, position } of feed) {
+  database.exec('BEGIN');
+  if (webhook.removed === true) takeBack(webhook);
+  else record(webhook);
+  savePosition.run(position);
+  database.exec('COMMIT');
+}

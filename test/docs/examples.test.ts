@@ -56,22 +56,20 @@ afterAll(async () => {
 });
 
 interface Example {
-  readonly url: string;
   /** Waits until the output of the example matches. */
   prints(line: RegExp): Promise<unknown>;
   output(): string;
+  kill(): Promise<void>;
 }
 
-/** Starts an example as a reader would, but on a free port, and waits until it listens. */
-async function run(name: string, env: Record<string, string> = {}): Promise<Example> {
-  const port = await freePort();
+/** Starts an example as a reader would. */
+function start(name: string, env: Record<string, string> = {}): Example {
   const child = spawn(process.execPath, ['-C', '@sluice/source', join(root, 'examples', name)], {
     cwd: folder,
     env: {
       ...process.env,
       NO_COLOR: '1',
       FORCE_COLOR: undefined,
-      PORT: String(port),
       SLUICE_URL: service.url,
       SLUICE_API_KEY: API_KEY,
       SLUICE_SECRET: SECRET,
@@ -83,14 +81,31 @@ async function run(name: string, env: Record<string, string> = {}): Promise<Exam
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  return {
+    prints: (line) =>
+      until(`it prints ${line}`, () => line.test(output)).catch((error: Error) => {
+        throw new Error(`${name}: ${error.message}:\n${output}`);
+      }),
+    output: () => output,
+    async kill() {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+  };
+}
+
+/** Starts an example that receives webhooks on a free port, and waits until it listens. */
+async function serveExample(
+  name: string,
+  env: Record<string, string> = {},
+): Promise<Example & { url: string }> {
+  const port = await freePort();
+  const example = start(name, { PORT: String(port), ...env });
   const url = `http://127.0.0.1:${port}`;
-  const explained = <T>(waiting: Promise<T>): Promise<T> =>
-    waiting.catch((error: Error) => {
-      throw new Error(`${name}: ${error.message}:\n${output}`);
-    });
-  await explained(until('it listens', () => fetch(url).catch(() => undefined)));
-  const prints = (line: RegExp) => explained(until(`it prints ${line}`, () => line.test(output)));
-  return { url, prints, output: () => output };
+  await until('it listens', () => fetch(url).catch(() => undefined)).catch((error: Error) => {
+    throw new Error(`${name}: ${error.message}:\n${example.output()}`);
+  });
+  return { ...example, url };
 }
 
 const pay = (to: typeof ALICE | typeof BOB, value: bigint) =>
@@ -111,7 +126,7 @@ const streamTo = async (url: string, tag: string): Promise<void> => {
 
 describe.each(['express.ts', 'fastify.ts', 'hono.ts'])('%s', (name) => {
   test('prints a transfer once, and its other routes respond', async () => {
-    const { url, prints, output } = await run(name);
+    const { url, prints, output } = await serveExample(name);
     await streamTo(url, name);
     pay(BOB, 250n);
     chain.mineMany(2);
@@ -135,7 +150,7 @@ describe('postgres.ts', () => {
   });
 
   test('stores a row, which is confirmed later', async () => {
-    const { url } = await run('postgres.ts', { DATABASE_URL: postgres.url });
+    const { url } = await serveExample('postgres.ts', { DATABASE_URL: postgres.url });
     await streamTo(url, 'postgres');
     const rows = async () =>
       (await database.query('SELECT "value", "confirmed" FROM "erc20Transfers"')).rows as object[];
@@ -151,8 +166,9 @@ describe('postgres.ts', () => {
   });
 });
 
-test('exchange.ts: pending, removed with its block, pending again, credited once', async () => {
-  const { prints, output } = await run('exchange.ts', { DATABASE: join(folder, 'deposits') });
+test('exchange.ts: pending, removed with its block, pending again, credited once, also after a kill', async () => {
+  const env = { DATABASE: join(folder, 'deposits') };
+  const { prints, output, kill } = start('exchange.ts', env);
   await until('its addresses are watched', async () => {
     for await (const { tag, amountOfAddresses } of client.streams.list()) {
       if (tag === 'deposits') return amountOfAddresses === 2;
@@ -168,11 +184,17 @@ test('exchange.ts: pending, removed with its block, pending again, credited once
   await prints(/^credited Bob 2000 SLD$/m);
   expect(output()).not.toContain('credited Bob 1000');
   expect(output().match(/credited/g)).toHaveLength(1);
+  await kill();
+  pay(BOB, 3_000n);
+  chain.mineMany(2);
+  const again = start('exchange.ts', env);
+  await again.prints(/^credited Bob 3000 SLD$/m);
+  expect(again.output()).not.toMatch(/Bob [12]000/);
 });
 
 test('aptosWallet.ts: prints payments to and from the account', async () => {
   const [ada, bo] = aptosDevAccounts;
-  const { prints } = await run('aptosWallet.ts');
+  const { prints } = start('aptosWallet.ts');
   await until('its account is watched', async () => {
     for await (const { tag, amountOfAddresses } of client.streams.list({ networkType: 'aptos' })) {
       if (tag === 'wallet') return amountOfAddresses === 1;
