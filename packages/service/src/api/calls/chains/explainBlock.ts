@@ -118,6 +118,7 @@ export function createExplainBlock({ store, chains, callsOf }: BlockSources) {
         ? []
         : (await store.listBackOffs()).map((each) => [each.streamId, each] as const),
     );
+    const destinations = matches.length === 0 ? [] : await store.listDestinations();
     const verdicts: StreamVerdict[] = [];
     for await (const stream of eachStream(store, familyOf(chain))) {
       if (delivery !== undefined && delivery.streamId !== stream.id) continue;
@@ -135,6 +136,9 @@ export function createExplainBlock({ store, chains, callsOf }: BlockSources) {
           coverage,
           most,
           backOffOf: (each) => backOffs.get(laneOf(each)),
+          destinations: destinations
+            .filter((each) => each.streamId === stream.id)
+            .map((each) => each.destination),
         }),
       );
     }

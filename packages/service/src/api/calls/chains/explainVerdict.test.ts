@@ -5,6 +5,7 @@ import type {
   ExplainReason,
   ExplainedValue,
 } from '@sluice/kit/contract';
+import type { LedgerMatch } from '../../../store/blocks/contract.ts';
 import type { StreamRecord } from '../../../store/streams/contract.ts';
 import {
   type BlockFacts,
@@ -86,7 +87,15 @@ const verdictOf = (
     status = 'active',
     backOffUntil,
     confirmations = null,
-  }: { status?: string; backOffUntil?: number; confirmations?: Confirmations | null } = {},
+    destinations = [],
+    state = 'frozen',
+  }: {
+    status?: string;
+    backOffUntil?: number;
+    confirmations?: Confirmations | null;
+    destinations?: number[];
+    state?: LedgerMatch['state'];
+  } = {},
 ): string => {
   const { verdict, reason } = toStreamVerdict(
     { id: 's', tag: '', status, chainIds: ['0x1'] } as unknown as StreamRecord,
@@ -94,7 +103,7 @@ const verdictOf = (
     [
       {
         streamId: 's',
-        state: 'frozen',
+        state,
         confirmations,
         isEnriching: false,
         unverified: [],
@@ -108,10 +117,54 @@ const verdictOf = (
       coverage: undefined,
       most: 1,
       backOffOf: () => (backOffUntil === undefined ? undefined : { until: backOffUntil }),
+      destinations,
     },
   );
   return `${verdict}: ${reason.message}`;
 };
+
+test('each destination has its own reason, and the verdict is that of a failed one', () => {
+  const delivery = { phase: 'unconfirmed', attempts: 1, error: null, nextAttemptAt: null };
+  const { verdict, reason, stages } = toStreamVerdict(
+    { id: 's', tag: '', status: 'active', chainIds: ['0x1'] } as unknown as StreamRecord,
+    FACTS,
+    [
+      {
+        streamId: 's',
+        state: 'confirmed',
+        confirmations: null,
+        isEnriching: false,
+        unverified: [],
+        witnesses: null,
+        deliveries: [
+          { ...delivery, state: 'succeeded' },
+          { ...delivery, state: 'failed', destination: 1, error: 'HTTP 500' },
+          { ...delivery, state: 'retrying', destination: 3, nextAttemptAt: SENT_AT },
+        ] as DeliverySummary[],
+      },
+    ],
+    {
+      coverage: undefined,
+      most: 1,
+      backOffOf: ({ destination }) => (destination === 3 ? { until: SENT_AT } : undefined),
+      destinations: [1, 2, 3],
+    },
+  );
+  const sent = stages.filter(({ stage }) => stage === 'delivery');
+  expect(sent.map(({ outcome, message }) => `${outcome}: ${message}`)).toEqual([
+    'passed: unconfirmed: delivered after 1 attempt',
+    'stopped: unconfirmed to destination 1: failed after 1 attempt: HTTP 500',
+    'waiting: unconfirmed to destination 3: retrying after 1 attempt while its receiver is backed off, until 2026-01-01T00:00:00.000Z',
+    'unknown: nothing to destination 2: it was added later, or was terminated',
+  ]);
+  expect([verdict, reason.message]).toEqual(['failed', sent[1]!.message]);
+});
+
+test('a destination that was added later does not change the verdict', () => {
+  const sent = { attempts: 1, state: 'succeeded' } as const;
+  const confirmed = { state: 'confirmed' } as const;
+  expect(verdictOf(sent, { ...confirmed, destinations: [1] })).toBe(verdictOf(sent, confirmed));
+});
 
 test('the verdict says why a delivery is held back, although its block is not confirmed either', () => {
   const retrying = {
@@ -166,7 +219,7 @@ const verdictOfValues = (...outcomes: ExplainReason['outcome'][]): string => {
     { id: 's', status: 'active', chainIds: ['0x1'], addressCount: 0 } as unknown as StreamRecord,
     { ...FACTS, values: new Map([['s', values]]) },
     [],
-    { coverage: undefined, most: 1, backOffOf: () => undefined },
+    { coverage: undefined, most: 1, backOffOf: () => undefined, destinations: [] },
   );
   expect(listed.valueCount).toBe(outcomes.length);
   expect(listed.values.findLastIndex(({ included }) => included)).toBe(
@@ -228,7 +281,7 @@ test.each([
     addressCount,
     options,
   } as unknown as StreamRecord;
-  const more = { coverage: undefined, most: 1, backOffOf: () => undefined };
+  const more = { coverage: undefined, most: 1, backOffOf: () => undefined, destinations: [] };
   expect(toStreamVerdict(stream, FACTS, [], more).reason.message).toBe(block);
   expect(toWatchVerdict(stream, undefined, []).reason.message).toBe(address);
 });

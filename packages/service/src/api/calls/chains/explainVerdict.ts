@@ -97,29 +97,28 @@ export function toBlockStages(
 
 const describeHalt = (halt: string): string => `the chain is halted: ${halt}`;
 
-/**
- * Returns the verdict of a stream for a block, with its reasons.
- *
- * @param coverage blocks of the chain that the stream was matched against; read only if the current
- * rules match the block but the ledger has no match
- * @param most maximum number of returned records
- * @param backOff back-off of the stream's receiver; undefined if there is none
- */
+interface VerdictNeeds {
+  /**
+   * Blocks of the chain that the stream was matched against; read only if the current rules match
+   * the block but the ledger has no match.
+   */
+  coverage: ChainCoverage | undefined;
+  /** Maximum number of returned records. */
+  most: number;
+  /** Returns the back-off of the receiver of a delivery; undefined if it is not backed off. */
+  backOffOf: (delivery: DeliverySummary) => Pick<BackOff, 'until'> | undefined;
+  /** Numbers of the additional destinations of the stream. */
+  destinations: readonly number[];
+}
+
+/** Returns the verdict of a stream for a block, with its reasons. */
 export function toStreamVerdict(
   stream: StreamRecord,
   facts: BlockFacts,
   matches: readonly LedgerMatch[],
-  {
-    coverage,
-    most,
-    backOffOf,
-  }: {
-    coverage: ChainCoverage | undefined;
-    most: number;
-    /** Returns the back-off of the receiver of a delivery; undefined if it is not backed off. */
-    backOffOf: BackOffOf;
-  },
+  needs: VerdictNeeds,
 ): StreamVerdict {
+  const { coverage, most } = needs;
   const records = facts.records?.get(stream.id) ?? [];
   const values = facts.values.get(stream.id) ?? [];
   const deliveries = matches.flatMap((match) => match.deliveries);
@@ -151,7 +150,7 @@ export function toStreamVerdict(
       ...[...recordReasons(records), ...valueReasons(values)].filter(
         ({ outcome }) => outcome === 'passed',
       ),
-      ...matchReasons(matches, stream, facts, backOffOf),
+      ...matchReasons(matches, stream, facts, needs),
     ];
     const name = verdictOf(matches);
     // The verdict shows why a delivery failed, is held or waits, even if a later check waits, too.
@@ -159,7 +158,9 @@ export function toStreamVerdict(
     return verdict(
       name,
       stages,
-      stages.findLast((each) => each.stage === 'delivery' && each.outcome === outcome),
+      stages.findLast((each) => each.stage === 'delivery' && each.outcome === outcome) ??
+        stages.findLast((each) => each.outcome === 'waiting' || each.outcome === 'stopped') ??
+        stages.at(-1),
     );
   }
 
@@ -338,8 +339,6 @@ function coverageReasons(
   ];
 }
 
-type BackOffOf = (delivery: DeliverySummary) => Pick<BackOff, 'until'> | undefined;
-
 /** Words for the states of deliveries, as in the console. */
 const STATE_WORDS: Readonly<Record<DeliveryState, string>> = {
   enriching: 'enriching',
@@ -371,7 +370,7 @@ function matchReasons(
   matches: readonly LedgerMatch[],
   stream: StreamRecord,
   facts: BlockFacts,
-  backOffOf: BackOffOf,
+  { backOffOf, destinations }: VerdictNeeds,
 ): ExplainReason[] {
   const deliveries = matches.flatMap((match) => match.deliveries);
   const isOrphaned = matches.every(({ state }) => state === 'orphaned');
@@ -397,6 +396,11 @@ function matchReasons(
     const to = destination === undefined ? '' : ` to destination ${destination}`;
     const message = `${phase}${to}: ${STATE_WORDS[state]}${tries}${hold}${why}`;
     reasons.push(reason('delivery', DELIVERY_OUTCOMES[state], message));
+  }
+  for (const destination of destinations) {
+    if (deliveries.some((each) => each.destination === destination)) continue;
+    const message = `nothing to destination ${destination}: it was added later, or was terminated`;
+    reasons.push(reason('delivery', 'unknown', message));
   }
   if (frozen !== undefined) {
     reasons.push(reason('confirmation', 'waiting', describeConfirmation(frozen, facts)));
