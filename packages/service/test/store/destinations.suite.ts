@@ -248,7 +248,7 @@ export function testDestinations(tools: StoreTools): void {
       const readCounts = async () => {
         const counts = await tools.store.countDestinations();
         const countOf = new Map(counts.map((each) => [`${each.kind} ${each.status}`, each.count]));
-        return [...names, 'postgres active'].map((name) => countOf.get(name) ?? 0);
+        return [...names, 'postgres active', 'inbox active'].map((name) => countOf.get(name) ?? 0);
       };
       const before = await readCounts();
       const added = async () => (await readCounts()).map((count, n) => count - before[n]!);
@@ -256,10 +256,12 @@ export function testDestinations(tools: StoreTools): void {
       for (const webhookUrl of ['sluice://feed', 'postgres://db/app?schema=a', 'nats://b/a']) {
         await add(id, { webhookUrl });
       }
-      expect(await added()).toEqual([2, 0, 1, 0, 1, 1]);
+      expect(await added()).toEqual([2, 0, 1, 0, 1, 1, 0]);
       await tools.store.removeDestination(id, 3, { keyId: KEY_ID });
+      await add(id, { webhookUrl: 'sluice://inbox/a' });
+      expect(await added()).toEqual([2, 0, 1, 0, 1, 0, 1]);
       await tools.store.setStreamStatus(id, 'paused', '');
-      expect(await added()).toEqual([0, 2, 0, 1, 0, 0]);
+      expect(await added()).toEqual([0, 2, 0, 1, 0, 0, 0]);
     });
 
     test('are not streams: lists, totals, history and rules of streams leave them out', async () => {
