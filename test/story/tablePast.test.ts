@@ -10,7 +10,8 @@ import { API_KEY, SLUICE } from '../serve.ts';
 import { type BothChains, startBothChains } from './bothChains.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const BOB = `0x${'b0b'.padStart(64, '0')}`;
+const ALICE = `0x${'a'.repeat(64)}` as const;
+const BOB = `0x${'b0b'.padStart(64, '0')}` as const;
 
 let world: BothChains;
 let postgres: Postgres;
@@ -140,7 +141,7 @@ test('the past of an Aptos chain fills its tables', async () => {
   const { aptos } = world;
   const pay = (amount: bigint): void =>
     void aptos.mine({
-      transactions: [scriptedAptos.transfer({ from: `0x${'a'.repeat(64)}`, to: BOB, amount })],
+      transactions: [scriptedAptos.transfer({ from: ALICE, to: BOB, amount })],
     });
   for (let n = 1n; n <= 5n; n++) pay(n);
   const { code, notes } = await sluice(
