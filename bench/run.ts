@@ -54,6 +54,7 @@ const benchmarks: Record<string, () => Promise<Figures>> = {
   proof: async () => (await import('./proof.ts')).default(),
   tables: async () => (await tables())('sqlite'),
   'tables-postgres': async () => (await tables())('postgres'),
+  'tables-ponder': async () => (await import('./chain/tables.ts')).measureTablesFromStart(),
   takeover: async () => (await import('./takeover.ts')).measureTakeover(parts),
 };
 
