@@ -103,7 +103,7 @@ export async function measureTablesFromStart(): Promise<Figures> {
 }
 
 async function fill({ anvil, emit }: World): Promise<void> {
-  const [from, to] = anvil.accounts.map(({ address }) => address as Hex);
+  const [from, to] = anvil.accounts.map(({ address }) => address);
   const topics = encodeEventTopics({
     abi: MOVED,
     eventName: 'Moved',
@@ -152,7 +152,7 @@ async function runSluice(world: World, blockFrom: number, databaseUrl: string): 
       chainIds: [CHAIN],
       includeContractLogs: true,
       topic0: ['Moved(address,address,uint256)'],
-      abi: MOVED as never,
+      abi: MOVED,
     });
     await streams.addAddress(id, world.contract);
     await sluice.createBackfills(id, { blockFrom });

@@ -126,7 +126,7 @@ describe.each(['SQLite', 'PostgreSQL'])('with a ledger on %s', (engine) => {
       allAddresses: true,
       topic0: ['Transfer(address,address,uint256)'],
     });
-    const [owner, alice, bob] = anvil.accounts.map(({ address }) => address as Hex);
+    const [owner, alice, bob] = anvil.accounts.map(({ address }) => address);
     const transfer = async (from: Hex, to: Hex, amount: bigint): Promise<unknown> =>
       anvil.request('eth_sendTransaction', [
         {
