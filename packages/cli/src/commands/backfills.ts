@@ -19,7 +19,7 @@ export function declareBackfills(command: Command, terminal: Terminal): void {
     .addHelpText('after', examples('sluice backfills list --stream pools'))
     .action((options: ListOptions) => list(options, terminal));
   add('create <stream>', 'Match past blocks of a stream, up to its first live block')
-    .requiredOption('--from <block>', 'First block')
+    .option('--from <block>', 'First block', '0')
     .addHelpText('after', examples('sluice backfills create pools --from 19000000'))
     .action(async (name: string, { from, ...options }: CreateOptions) => {
       const { sluice } = connect(options, terminal);
