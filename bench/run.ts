@@ -18,6 +18,7 @@ const hanging = async () => (await import('./delivery/hanging.ts')).measureHangi
 const latency = async () => (await import('./delivery/latency.ts')).measureLatency;
 const feed = async () => (await import('./delivery/feed.ts')).measureFeed;
 const nats = async () => (await import('./delivery/nats.ts')).measureNats;
+const tables = async () => (await import('./delivery/tables.ts')).measureTables;
 const addresses = async () => (await import('./addresses.ts')).measureAddresses;
 const activity = async () => (await import('./activity.ts')).measureActivity;
 const counts = async () => (await import('./counts.ts')).measureCounts;
@@ -51,7 +52,9 @@ const benchmarks: Record<string, () => Promise<Figures>> = {
   nats: async () => (await nats())('sqlite'),
   'nats-postgres': async () => (await nats())('postgres'),
   proof: async () => (await import('./proof.ts')).default(),
-  tables: async () => (await import('./delivery/tables.ts')).measureTables(),
+  tables: async () => (await tables())('sqlite'),
+  'tables-postgres': async () => (await tables())('postgres'),
+  'tables-ponder': async () => (await import('./chain/tables.ts')).measureTablesFromStart(),
   takeover: async () => (await import('./takeover.ts')).measureTakeover(parts),
 };
 

@@ -2,7 +2,7 @@
 import { toFigure, type Figures } from '../figures.ts';
 import { readPeak } from './memory.ts';
 import { startNodeProxy, totalOf } from './nodeProxy.ts';
-import { type Ponder, withPonder } from './ponder.ts';
+import { type Ponder, postingApp, withPonder } from './ponder.ts';
 import { type EventSink, startEventSink } from './eventSink.ts';
 import { type World, startWorld, withSluice } from './world.ts';
 
@@ -115,7 +115,12 @@ async function runPonder(world: World, sink: EventSink, range: Range): Promise<R
       return { seconds, startSeconds, calls, peakBytes: readPeak(pid) };
     };
     return await withPonder(
-      { node: proxy.url, contract: world.contract, startBlock: range.from, webhookUrl: sink.url },
+      {
+        node: proxy.url,
+        contract: world.contract,
+        startBlock: range.from,
+        app: postingApp(sink.url),
+      },
       run,
     );
   } finally {

@@ -11,7 +11,7 @@ import { installInto } from '../../test/packed/install.ts';
 import type { ServeOptions } from '../../test/serve.ts';
 import { toFigure, type Figures } from '../figures.ts';
 import { readResident } from './memory.ts';
-import { withPonder } from './ponder.ts';
+import { postingApp, withPonder } from './ponder.ts';
 import { type World, startWorld, withService } from './world.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
@@ -72,7 +72,7 @@ async function measureBuild({ anvil }: World, options: ServeOptions): Promise<Id
 async function measurePonder({ anvil, contract }: World): Promise<Idle> {
   const startBlock = Number(await anvil.request('eth_blockNumber'));
   const startedAt = performance.now();
-  const options = { node: anvil.url, contract, startBlock, webhookUrl: 'http://127.0.0.1:9' };
+  const options = { node: anvil.url, contract, startBlock, app: postingApp('http://127.0.0.1:9') };
   return withPonder(options, async ({ pid, startedAt: respondedAt }) => {
     await wait(IDLE_MS);
     return { readyMs: respondedAt - startedAt, residentBytes: readResident(pid) };

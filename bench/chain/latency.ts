@@ -7,7 +7,7 @@ import { until } from '@sluice/testkit';
 import { toFigure, type Figures } from '../figures.ts';
 import { type EventSink, startEventSink } from './eventSink.ts';
 import { startNodeProxy } from './nodeProxy.ts';
-import { withPonder } from './ponder.ts';
+import { postingApp, withPonder } from './ponder.ts';
 import { type World, startWorld, withSluice } from './world.ts';
 
 const BLOCKS = 60;
@@ -74,7 +74,7 @@ export async function measureHttp(): Promise<Figures> {
     await proxy.takeCalls();
     const startBlock = Number(await world.anvil.request('eth_blockNumber'));
     const ponder = await withPonder(
-      { node: proxy.url, contract: world.contract, startBlock, webhookUrl: sink.url },
+      { node: proxy.url, contract: world.contract, startBlock, app: postingApp(sink.url) },
       mine,
     );
     return {

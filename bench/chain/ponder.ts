@@ -1,6 +1,6 @@
 /**
- * Runs Ponder on the same chain, with an app that stores each event and POSTs the events of a block
- * together. Ponder uses PGlite, its default database, and a request limit that is never reached.
+ * Runs Ponder on the same chain, with a request limit that is never reached. Its default app stores
+ * each event, and POSTs the events of a block together.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,9 +23,19 @@ export interface PonderOptions {
   node: string;
   contract: string;
   startBlock: number | 'latest';
-  webhookUrl: string;
+  app: PonderApp;
+  /** PostgreSQL database. Default: PGlite, the default of Ponder. */
+  databaseUrl?: string | undefined;
   /** Milliseconds between polls of the head. Default: 1,000, as in Ponder. */
   pollMs?: number | undefined;
+}
+
+/** The files of an app, which reads the contract `Token`. */
+export interface PonderApp {
+  /** Exports `abi`. */
+  abi: string;
+  schema: string;
+  handlers: string;
 }
 
 const PEER = new URL('../../test/peers/ponder/', import.meta.url);
@@ -36,12 +46,19 @@ const ABI = `export const abi = [{
 }] as const;
 `;
 
-const configOf = ({ node, contract, startBlock, pollMs = 1_000 }: PonderOptions): string => `
+const configOf = ({
+  node,
+  contract,
+  startBlock,
+  databaseUrl,
+  pollMs = 1_000,
+}: PonderOptions): string => `
 import { createConfig } from 'ponder';
 import { http } from 'viem';
 import { abi } from './abi';
 
 export default createConfig({
+  ${databaseUrl === undefined ? '' : `database: { kind: 'postgres', connectionString: '${databaseUrl}' },`}
   networks: {
     local: {
       chainId: 31337,
@@ -66,7 +83,7 @@ export const ping = onchainTable('ping', (t) => ({
 `;
 
 /**
- * Returns the code of the app. The app sends the events of a block when the first event of another
+ * Returns the handlers of the app, which sends the events of a block when the first event of another
  * block arrives, or when the event loop is idle.
  */
 const handlerOf = (webhookUrl: string): string => `
@@ -94,6 +111,13 @@ ponder.on('Token:Ping', async ({ event, context }) => {
 });
 `;
 
+/** Returns the app that POSTs the events. */
+export const postingApp = (webhookUrl: string): PonderApp => ({
+  abi: ABI,
+  schema: SCHEMA,
+  handlers: handlerOf(webhookUrl),
+});
+
 /** An empty API, without which Ponder does not start. */
 const API = `
 import { Hono } from 'hono';
@@ -109,11 +133,11 @@ export async function withPonder<T>(
   mkdirSync(join(folder, 'src/api'), { recursive: true });
   symlinkSync(fileURLToPath(new URL('node_modules', PEER)), join(folder, 'node_modules'));
   const files = {
-    'abi.ts': ABI,
+    'abi.ts': options.app.abi,
     'package.json': '{ "type": "module" }',
     'ponder.config.ts': configOf(options),
-    'ponder.schema.ts': SCHEMA,
-    'src/index.ts': handlerOf(options.webhookUrl),
+    'ponder.schema.ts': options.app.schema,
+    'src/index.ts': options.app.handlers,
     'src/api/index.ts': API,
   };
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);

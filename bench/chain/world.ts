@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createClient } from '@sluice/kit';
 import { createSluiceClient } from '@sluice/kit/sluice';
 import { type Anvil, type AnvilOptions, crier, startAnvil, until } from '@sluice/testkit';
-import { encodeFunctionData, numberToHex, toEventSelector } from 'viem';
+import { type Hex, encodeFunctionData, numberToHex, toEventSelector } from 'viem';
 import { API_KEY, type ServeOptions, type Served, serve } from '../../test/serve.ts';
 
 const CHAIN = '0x7a69';
@@ -20,10 +20,10 @@ export interface World {
   /** Address of the contract that emits the events. */
   readonly contract: `0x${string}`;
   /**
-   * Emits this number of events in one transaction. Resolves when the node has accepted the
-   * transaction.
+   * Emits this number of events in one transaction, by default without further topics. Resolves when
+   * the node has accepted the transaction.
    */
-  emit(events: number): Promise<void>;
+  emit(events: number, topics?: readonly Hex[]): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -45,10 +45,10 @@ export async function startWorld(options: AnvilOptions = {}): Promise<World> {
   return {
     anvil,
     contract,
-    async emit(events) {
-      const topics = Array.from({ length: events }, () => [toEventSelector(EVENT)]);
-      const values = topics.map((_, n) => numberToHex(n, { size: 32 }));
-      const args = [topics, values] as const;
+    async emit(events, topics = [toEventSelector(EVENT)]) {
+      const all = Array.from({ length: events }, () => topics);
+      const values = all.map((_, n) => numberToHex(n, { size: 32 }));
+      const args = [all, values] as const;
       const data = encodeFunctionData({ abi: crier.abi, functionName: 'cryAll', args });
       await anvil.request('eth_sendTransaction', [{ from, to: contract, gas: GAS, data }]);
     },

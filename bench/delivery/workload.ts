@@ -15,14 +15,14 @@ import { createIsolation } from '../../packages/service/src/deliver/send/isolati
 import { CONTRACT_SCHEDULE_MS } from '../../packages/kit/src/contract/rules/schedule.ts';
 import { type Sender, createSender } from '../../packages/service/src/deliver/send/send.ts';
 import { createLog } from '../../packages/service/src/base/log.ts';
-import { splitBody } from '../../packages/service/src/store/blocks/body.ts';
+import { type StoredBody, splitBody } from '../../packages/service/src/store/blocks/body.ts';
 import {
   DEFAULT_DELIVERY,
   DEFAULT_OPTIONS,
   type EvmStreamDraft,
   type Sealed,
 } from '../../packages/service/src/store/streams/contract.ts';
-import type { NewMatch } from '../../packages/service/src/store/blocks/contract.ts';
+import type { BlockHeader, NewMatch } from '../../packages/service/src/store/blocks/contract.ts';
 import type { Store } from '../../packages/service/src/store/store.ts';
 import type { DeliverySummary } from '@sluice/kit/contract';
 
@@ -60,9 +60,12 @@ export async function createChain(
     streams,
     bodyBytes = BODY_BYTES,
     deliver = 'both',
+    contentOf,
   }: {
     streams: number;
     bodyBytes?: number;
+    /** Returns what a part of a block has instead of `bodyBytes` of filler. */
+    contentOf?: ((block: BlockHeader, part: number) => { abi: object; tail: object }) | undefined;
     /**
      * Phases to deliver. With `confirmed`, blocks are confirmed at once; otherwise they stay
      * unconfirmed. Default: `both`
@@ -94,8 +97,10 @@ export async function createChain(
     block: { number: 0, hash: hash(0), parentHash: hash(0), timestamp: FIRST_TIMESTAMP },
     genesisHash: hash(0),
   });
-  const bodyOf = (streamId: string): { bodyHead: string; bodyTail: string } => {
-    const head = { chainId: chain, abi: [], streamId, tag: 'bench' };
+  const bodyOf = (streamId: string, block: BlockHeader, part: number): StoredBody => {
+    const content = contentOf?.(block, part);
+    const head = { chainId: chain, abi: content?.abi ?? [], streamId, tag: 'bench' };
+    if (content !== undefined) return splitBody(head, content.tail);
     const empty = splitBody(head, { logs: '' });
     const length = `{"confirmed":false`.length + empty.bodyHead.length + 1 + empty.bodyTail.length;
     return splitBody(head, { logs: 'x'.repeat(Math.max(0, bodyBytes - length)) });
@@ -110,6 +115,12 @@ export async function createChain(
       const ruleRevision = (revision ??= (await store.readRules(Number.MAX_SAFE_INTEGER, 'evm'))
         .revision);
       number++;
+      const block = {
+        number,
+        hash: hash(number),
+        parentHash: hash(number - 1),
+        timestamp: FIRST_TIMESTAMP + number,
+      };
       const matches: NewMatch[] = [];
       for (let n = 0; n < count; n++) {
         const streamId = streamIds[nextStream++ % streams]!;
@@ -128,16 +139,10 @@ export async function createChain(
             transactionHashes: [hash(number)],
             enrichment: null,
             setAside: null,
-            ...bodyOf(streamId),
+            ...bodyOf(streamId, block, part),
           });
         }
       }
-      const block = {
-        number,
-        hash: hash(number),
-        parentHash: hash(number - 1),
-        timestamp: FIRST_TIMESTAMP + number,
-      };
       const { result, moved } = await movedBy(store, () =>
         store.commitBlock({
           chain,

@@ -35,7 +35,8 @@ export interface BothChains {
   stop(): Promise<void>;
 }
 
-export async function startBothChains(): Promise<BothChains> {
+/** @param databaseUrl URL of a PostgreSQL ledger. Default: a SQLite ledger. */
+export async function startBothChains(databaseUrl?: string): Promise<BothChains> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-both-'));
   const [anvil, aptos, sink] = await Promise.all([
     startAnvil(),
@@ -46,6 +47,7 @@ export async function startBothChains(): Promise<BothChains> {
   aptos.mineMany(3);
   const service = await serve([
     ...['--data', folder, '--aptos', `local=${aptos.url},poll=50`],
+    ...(databaseUrl === undefined ? [] : ['--database-url', databaseUrl]),
     ...['--chain', `${CHAIN}=${anvil.url},confirmations=2,poll=50`],
   ]);
   const { url } = service;

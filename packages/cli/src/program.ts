@@ -101,7 +101,7 @@ const GROUPS: Readonly<Record<string, readonly Entry[]>> = {
     },
     {
       name: 'backfills',
-      summary: 'List, pause, resume and cancel backfills and searches for children',
+      summary: 'Create, list, pause, resume and cancel backfills, and searches for children',
       load: async () => (await import('./commands/backfills.ts')).declareBackfills,
     },
     {

@@ -3,8 +3,9 @@ import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
 import { findBackfillId, shortenId } from '../connection/shortIds.ts';
 import { examples } from '../flags/examples.ts';
-import { rewriteCommands } from '../package/packaged.ts';
-import { findStream } from '../streams/findStream.ts';
+import { rewriteCommands, sluiceCommand } from '../package/packaged.ts';
+import { findStream, nameOf } from '../streams/findStream.ts';
+import { fillPast, toBlockNumber } from '../streams/past.ts';
 import { formatCount, formatQuantity } from '../terminal/progress.ts';
 import { type Cell, type TableOptions, addTableOptions, printTable } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -17,6 +18,22 @@ export function declareBackfills(command: Command, terminal: Terminal): void {
     .option('--stream <stream>', 'Only those of this stream')
     .addHelpText('after', examples('sluice backfills list --stream pools'))
     .action((options: ListOptions) => list(options, terminal));
+  add('create <stream>', 'Match past blocks of a stream, up to its first live block')
+    .option('--from <block>', 'First block', '0')
+    .addHelpText('after', examples('sluice backfills create pools --from 19000000'))
+    .action(async (name: string, { from, ...options }: CreateOptions) => {
+      const { sluice } = connect(options, terminal);
+      const blockFrom = toBlockNumber('--from', from);
+      const stream = await findStream({ sluice }, name);
+      const jobs = await fillPast(
+        sluice,
+        { id: stream.id, name: nameOf(stream) },
+        blockFrom,
+        terminal,
+      );
+      if (options.json) terminal.printJson(jobs);
+      else for (const job of jobs) terminal.printText(describe(job), { indent: 4 });
+    });
   for (const [verb, state, description] of [
     ['pause', 'paused', 'Pause a backfill or search for children'],
     ['resume', 'running', 'Resume a backfill or search that is paused or has failed'],
@@ -33,6 +50,10 @@ export function declareBackfills(command: Command, terminal: Terminal): void {
   }
 }
 
+interface CreateOptions extends ConnectionOptions {
+  from: string;
+}
+
 interface ListOptions extends ConnectionOptions, TableOptions {
   stream?: string;
 }
@@ -44,7 +65,10 @@ async function list(options: ListOptions, terminal: Terminal): Promise<void> {
     stream === undefined ? {} : { streamId: (await findStream({ sluice }, stream)).id },
   );
   if (options.json) return terminal.printJson(jobs);
-  if (jobs.length === 0) return terminal.note('No backfills yet.');
+  if (jobs.length === 0)
+    return terminal.note(
+      `No backfills yet. Create one: ${sluiceCommand()} backfills create --help`,
+    );
   const tags = new Map((await sluice.listStreamSummaries()).map(({ id, tag }) => [id, tag]));
   printTable(
     terminal,

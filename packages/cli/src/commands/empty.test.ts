@@ -23,7 +23,9 @@ test('an empty list explains what to do', async () => {
     `No deliveries yet, because there are no streams.\n${create}`,
   );
   expect(await noteOf('replays list')).toMatch(/^No replays yet\. /);
-  expect(await noteOf('backfills list')).toBe('No backfills yet.');
+  expect(await noteOf('backfills list')).toBe(
+    'No backfills yet. Create one: npm run -s sluice -- backfills create --help',
+  );
   expect(await noteOf('context list')).toMatch(/^No saved services yet\. /);
 
   await world.api.streams.create({

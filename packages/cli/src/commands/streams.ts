@@ -1,15 +1,21 @@
 import type { StreamSummary } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
-import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
+import {
+  type Connection,
+  type ConnectionOptions,
+  addConnectionOptions,
+  connect,
+} from '../connection/connection.ts';
 import { describeAgo } from '../flags/durations.ts';
 import { examples } from '../flags/examples.ts';
 import { rewriteCommands, sluiceCommand } from '../package/packaged.ts';
 import { SAME_DESTINATIONS, changeDestinations } from '../streams/destinations.ts';
 import { toListedAddresses } from '../streams/givenAddresses.ts';
-import { CREATE_STREAM, findStream } from '../streams/findStream.ts';
+import { CREATE_STREAM, findStream, nameOf } from '../streams/findStream.ts';
+import { fillPast, toBlockNumber } from '../streams/past.ts';
 import { type FieldOptions, addFieldOptions, toGivenFields } from '../streams/fieldFlags.ts';
 import { createStream, readStream, updateStream } from '../streams/saveStream.ts';
-import { type AnyStream } from '../streams/streamFields.ts';
+import type { AnyStream, Fields } from '../streams/streamFields.ts';
 import { familyOfFields, toCsvRow } from '@sluice/kit/contract';
 import { readStreamFile } from '../streams/streamFile.ts';
 import { CommandError } from '../terminal/errors.ts';
@@ -53,6 +59,10 @@ export function declareStreams(command: Command, terminal: Terminal): void {
     .option(
       '--address <address...>',
       'Addresses or ENS names to watch; add more with sluice addresses',
+    )
+    .option(
+      '--from <block>',
+      'Also match past blocks, from this one; repeat the command to continue',
     )
     .addHelpText(
       'after',
@@ -266,6 +276,7 @@ function printStream(stream: AnyStream, { json }: ConnectionOptions, terminal: T
 interface CreateOptions extends FieldOptions, ConnectionOptions {
   file?: string;
   address?: string[];
+  from?: string;
 }
 
 async function create(options: CreateOptions, terminal: Terminal): Promise<void> {
@@ -285,19 +296,40 @@ async function create(options: CreateOptions, terminal: Terminal): Promise<void>
     ...toGivenFields(options, family, terminal),
   };
   const { api, sluice } = connect(options, terminal);
+  const blockFrom = options.from === undefined ? undefined : toBlockNumber('--from', options.from);
   const addresses = [
     ...(declared?.addresses ?? []),
     ...(await toListedAddresses(sluice, options.address ?? [], terminal)),
   ];
-  const stream = await createStream(api, fields);
+  const existing = blockFrom === undefined ? undefined : await findCreated({ api, sluice }, fields);
+  if (existing !== undefined) terminal.note(`${nameOf(existing)} exists; continuing with its past`);
+  const stream = existing ?? (await createStream(api, fields));
   const { destinations: added = [] } = declared ?? {};
-  await changeDestinations(sluice, stream.id, { ...SAME_DESTINATIONS, added });
+  if (existing === undefined) {
+    await changeDestinations(sluice, stream.id, { ...SAME_DESTINATIONS, added });
+  }
   if (addresses.length > 0) {
     await sluice.importAddresses({ streamId: stream.id, family, addresses });
   }
   printStream({ ...stream, amountOfAddresses: addresses.length }, options, terminal);
   // Prints the problem as a note too, with its commands as the user must type them.
   if (options.json !== true) printProblem(await findStream({ sluice }, stream.id), terminal);
+  if (blockFrom !== undefined) {
+    await fillPast(sluice, { id: stream.id, name: nameOf(stream) }, blockFrom, terminal);
+  }
+}
+
+/** Returns the stream that an earlier run of the command created. */
+async function findCreated(
+  { api, sluice }: Pick<Connection, 'api' | 'sluice'>,
+  { tag, webhookUrl }: Fields,
+): Promise<AnyStream | undefined> {
+  for (const summary of await sluice.listStreamSummaries()) {
+    if (summary.tag !== tag) continue;
+    const stream = await readStream(api, summary);
+    if (stream.webhookUrl === webhookUrl) return stream;
+  }
+  return undefined;
 }
 
 async function update(

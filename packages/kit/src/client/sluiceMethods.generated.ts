@@ -26,6 +26,7 @@ import type {
   ContractAbi,
   ContractDetails,
   CreateApiKey,
+  CreateBackfills,
   CreateReplay,
   DeliveryCounts,
   DeliveryDetail,
@@ -300,6 +301,8 @@ export interface SluiceMethods {
   ) => CallResult<Job>;
   /** Read which blocks a stream was matched against, and the holes. */
   getCoverage: (id: string, options?: CallOptions) => CallResult<ChainCoverage[]>;
+  /** Match the past of a stream on each of its chains. Creates a backfill for each chain, up to the block before those that the stream is matched against live. A chain whose backfill from this block exists, and is not canceled, gets no other one, so the call can be repeated. */
+  createBackfills: (id: string, body: CreateBackfills, options?: CallOptions) => CallResult<Job[]>;
   /** List backfills, newest first, at most 100. */
   listJobs: (query?: {streamId?: string}, options?: CallOptions) => CallResult<Job[]>;
   /** Read a backfill. */

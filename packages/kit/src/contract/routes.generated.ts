@@ -139,6 +139,7 @@ export const SLUICE_ROUTES: Readonly<Record<SluiceRouteName, SluiceRoute>> = {
   sendAptosBlock: { method: 'POST', path: '/sluice/aptos/{network}/streams/{id}/send', takes: 'body' },
   createAptosBackfill: { method: 'POST', path: '/sluice/aptos/{network}/backfills', takes: 'body' },
   getCoverage: { method: 'GET', path: '/sluice/streams/{id}/coverage', reads: 'list' },
+  createBackfills: { method: 'POST', path: '/sluice/streams/{id}/backfills', takes: 'body', reads: 'list', repeatable: true },
   listJobs: { method: 'GET', path: '/sluice/jobs', takes: 'query', reads: 'list' },
   getJob: { method: 'GET', path: '/sluice/jobs/{id}' },
   setJobState: { method: 'POST', path: '/sluice/jobs/{id}/state', takes: 'body', repeatable: true },
@@ -220,6 +221,7 @@ export type SluiceRouteName =
   | 'sendAptosBlock'
   | 'createAptosBackfill'
   | 'getCoverage'
+  | 'createBackfills'
   | 'listJobs'
   | 'getJob'
   | 'setJobState'

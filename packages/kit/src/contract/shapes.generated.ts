@@ -731,6 +731,13 @@ export interface CreateAptosStream {
   /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. Sluice only. */
   strictOrder?: boolean | undefined;
 }
+/** The past of a stream, for one or all of its destinations. */
+export interface CreateBackfills {
+  /** First block. */
+  blockFrom: number;
+  /** The only destination that gets the webhooks: 0 for the `webhookUrl`, or the number of an additional one. Default: all. Sluice only. */
+  destination?: number | undefined;
+}
 /** A new EVM stream. */
 export interface CreateEvmStream {
   /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them; `nats://host:4222/subject` or `tls:` for NATS JetStream; `postgres://host/database?schema=NAME` for tables. */

@@ -269,6 +269,36 @@ export function testCoverage(tools: StoreTools): void {
       });
     });
 
+    test('of the past reach up to the first live block of each chain, once', async () => {
+      const [one, two] = [await startChain(), await startChain()];
+      for (let n = 0; n < 3; n++) await two.commit(two.next(), []);
+      const { id } = await tools.store.createStream(draft([one.chain, two.chain]));
+      const create = (blockFrom: number) => tools.store.createPastJobs({ streamId: id, blockFrom });
+      const { jobs, unread } = (await create(1))!;
+      expect(unread).toEqual([]);
+      expect(new Set(jobs.map(({ chainId, blockTo }) => `${chainId} ${blockTo}`))).toEqual(
+        new Set([`${one.chain} 100`, `${two.chain} 103`]),
+      );
+      for (const each of [one, two]) await each.commit(each.next(), []);
+      expect(
+        new Set(
+          (await tools.store.readCoverage(id)).map(({ chainId, from }) => `${chainId} ${from}`),
+        ),
+      ).toEqual(new Set([`${one.chain} 101`, `${two.chain} 104`]));
+      expect((await create(1))!.jobs).toEqual(jobs);
+      expect((await create(1_000))!.jobs).toEqual([]);
+      await tools.store.setJobState(jobs[0]!.id, 'cancelled', '');
+      const again = (await create(1))!.jobs.map((job) => job.id);
+      expect(again).not.toContain(jobs[0]!.id);
+      expect(again).toContain(jobs[1]!.id);
+      expect(
+        await tools.store.createPastJobs({ streamId: hashOf(), blockFrom: 1 }),
+      ).toBeUndefined();
+      const other = await tools.store.createStream(draft(['0xfade']));
+      const past = await tools.store.createPastJobs({ streamId: other.id, blockFrom: 0 });
+      expect(past).toEqual({ jobs: [], unread: ['0xfade'] });
+    });
+
     test('mark the blocks that they search by range, for their stream, until the blocks are read', async () => {
       const { chain, streamId } = await newJob();
       const other = await tools.store.createStream(draft([chain.chain]));

@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import { text, uuid, count, unixMs, chainId, idOf, tagged, unverifiedCodes } from './basics.ts';
-import { component, named, shape } from '../named.ts';
+import { component, named, namedRequest, shape } from '../named.ts';
+import { onlyDestination, wholeNumber } from '../requests/fields.ts';
 import { JOB_STATES } from '../index.ts';
+import type { CreateBackfills } from '../shapes.generated.ts';
 
 const holeReason = shape(
   'HoleReason',
@@ -97,6 +99,15 @@ export const recordCount = count.describe(
 
 const jobList = component('JobList', z.strictObject({ result: z.array(job) }));
 
+const createBackfillsSchema: z.ZodType<CreateBackfills> = namedRequest(
+  'CreateBackfills',
+  'The past of a stream, for one or all of its destinations.',
+  z.strictObject({
+    blockFrom: wholeNumber.describe('First block.'),
+    destination: onlyDestination,
+  }),
+);
+
 export const blocksCalls = tagged('Sluice', {
   getCoverage: {
     method: 'GET',
@@ -106,6 +117,19 @@ export const blocksCalls = tagged('Sluice', {
     summary: 'Read which blocks a stream was matched against, and the holes',
     response: streamCoverage,
     errors: [404, 422],
+  },
+  createBackfills: {
+    method: 'POST',
+    path: '/sluice/streams/{id}/backfills',
+    scope: 'replay',
+    repeatable: true,
+    params: { id: idOf('stream') },
+    summary: 'Match the past of a stream on each of its chains',
+    description:
+      'Creates a backfill for each chain, up to the block before those that the stream is matched against live. A chain whose backfill from this block exists, and is not canceled, gets no other one, so the call can be repeated.',
+    body: createBackfillsSchema,
+    response: jobList,
+    errors: [400, 404, 409, 422],
   },
   listJobs: {
     method: 'GET',

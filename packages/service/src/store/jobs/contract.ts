@@ -53,6 +53,17 @@ export interface JobWrites {
     blockTo: number;
   }): Promise<Job | undefined>;
   /**
+   * Creates a backfill for each chain of a stream, from this block to the last one that the current
+   * rules of the stream do not apply to. Returns the existing backfill of a chain that starts at this
+   * block and is not canceled instead, and omits chains on which `blockFrom` is a later block.
+   * Returns undefined if the stream or destination is unknown. Default of `destination`: all.
+   */
+  createPastJobs(past: {
+    streamId: string;
+    destination?: number | undefined;
+    blockFrom: number;
+  }): Promise<{ jobs: Job[]; unread: string[] } | undefined>;
+  /**
    * Changes the state of a job; returns undefined if the job is unknown or cannot change to this
    * state.
    */

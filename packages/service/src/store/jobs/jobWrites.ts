@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { JOB_STATES, type JobState } from '@sluice/kit/contract';
+import { JOB_STATES, type Job, type JobState } from '@sluice/kit/contract';
 import { readNow } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
 import { newId } from '../rows/ids.ts';
@@ -9,6 +9,7 @@ import { addChildHoles, addStateHoles, closeStateHoles } from '../blocks/coverag
 import { insertMatches, selectKnown } from '../blocks/matches.ts';
 import { toJob } from '../rows/jobRow.ts';
 import { toLaneId } from '../rows/laneIds.ts';
+import { lastSettled } from '../rules/ruleRevision.ts';
 import type { JobWrites, PastKnown } from './contract.ts';
 import { forgetByRange, recordByRange, recordUnverified } from '../blocks/unverified.ts';
 import { describeMaximum, movedEnd } from '../children/childSearches.ts';
@@ -31,39 +32,50 @@ export function createJobWrites({ db, engine, transact, maxChildren }: Ledger): 
     async createJob({ streamId, destination, chain, blockFrom, blockTo }) {
       const laneId = toLaneId(streamId, destination);
       return transact(async (trx, effects) => {
-        const stream = await trx
-          .selectFrom('stream')
-          .select('id')
-          .where('id', '=', laneId)
-          .where('deleted_at', 'is', null)
-          .executeTakeFirst();
-        if (stream === undefined) return undefined;
-        const now = await readNow(engine, trx);
-        const row = await trx
-          .insertInto('job')
-          .values({
-            id: newId(),
-            stream_id: streamId,
-            lane_id: destination === undefined ? null : laneId,
-            chain,
-            kind: 'records',
-            extensions: 0,
-            left_out: 0,
-            block_from: blockFrom,
-            block_to: blockTo,
-            next_block: blockFrom,
-            state: 'running',
-            message: '',
-            matches: 0,
-            created_at: now,
-            updated_at: now,
-          })
-          .returningAll()
-          .executeTakeFirstOrThrow();
-        const job = toJob(row);
+        if (!(await isLane(trx, laneId))) return undefined;
+        const job = await insertJob(trx, {
+          stream_id: streamId,
+          lane_id: destination === undefined ? null : laneId,
+          chain,
+          block_from: blockFrom,
+          block_to: blockTo,
+          now: await readNow(engine, trx),
+        });
         effects.signal('jobs');
         effects.publish({ type: 'job', job });
         return job;
+      });
+    },
+
+    async createPastJobs({ streamId, destination, blockFrom }) {
+      const laneId = toLaneId(streamId, destination);
+      return transact(async (trx, effects) => {
+        if (!(await isLane(trx, laneId))) return undefined;
+        const place = {
+          stream_id: streamId,
+          lane_id: destination === undefined ? null : laneId,
+          block_from: blockFrom,
+        };
+        const chains = await trx
+          .selectFrom('coverage')
+          .leftJoin('checkpoint', 'checkpoint.chain', 'coverage.chain')
+          .select(['coverage.chain', lastSettled.$castTo<number | null>().as('last')])
+          .where('coverage.stream_id', '=', streamId)
+          .orderBy('coverage.chain')
+          .execute();
+        const now = await readNow(engine, trx);
+        const jobs: Job[] = [];
+        for (const { chain, last } of chains) {
+          const existing = await readPastJob(trx, { ...place, chain });
+          if (existing !== undefined) jobs.push(existing);
+          if (existing !== undefined || last === null || last < blockFrom) continue;
+          const job = await insertJob(trx, { ...place, chain, block_to: last, now });
+          effects.publish({ type: 'job', job });
+          jobs.push(job);
+        }
+        effects.signal('jobs');
+        const unread = chains.filter(({ last }) => last === null).map(({ chain }) => chain);
+        return { jobs, unread };
       });
     },
 
@@ -231,6 +243,57 @@ export function createJobWrites({ db, engine, transact, maxChildren }: Ledger): 
       });
     },
   };
+}
+
+/** Returns whether this is the ID of a stream or destination that is not deleted. */
+const isLane = async (trx: Db, laneId: string): Promise<boolean> =>
+  (await trx
+    .selectFrom('stream')
+    .select('id')
+    .where('id', '=', laneId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()) !== undefined;
+
+type BackfillPlace = Pick<Tables['job'], 'stream_id' | 'lane_id' | 'chain' | 'block_from'>;
+
+async function insertJob(
+  trx: Db,
+  { now, ...backfill }: BackfillPlace & Pick<Tables['job'], 'block_to'> & { now: number },
+): Promise<Job> {
+  const row = await trx
+    .insertInto('job')
+    .values({
+      ...backfill,
+      id: newId(),
+      kind: 'records',
+      extensions: 0,
+      left_out: 0,
+      next_block: backfill.block_from,
+      state: 'running',
+      message: '',
+      matches: 0,
+      created_at: now,
+      updated_at: now,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  return toJob(row);
+}
+
+/** Returns the first backfill of this place that is not canceled. */
+async function readPastJob(trx: Db, place: BackfillPlace): Promise<Job | undefined> {
+  const row = await trx
+    .selectFrom('job')
+    .selectAll()
+    .where('stream_id', '=', place.stream_id)
+    .where('lane_id', place.lane_id === null ? 'is' : '=', place.lane_id)
+    .where('chain', '=', place.chain)
+    .where('kind', '=', 'records')
+    .where('block_from', '=', place.block_from)
+    .where('state', '<>', 'cancelled')
+    .orderBy('id')
+    .executeTakeFirst();
+  return row && toJob(row);
 }
 
 const forgetValues = (trx: Db, id: string): Promise<unknown> =>

@@ -20,6 +20,18 @@ export function createBlockHandlers({ store, callsOf }: BlockHandlerNeeds) {
       result: await store.listJobs({ streamId, limit: JOBS_PER_LIST }),
     }),
 
+    async createBackfills({ params: { id }, body: { blockFrom, destination } }) {
+      const past = await store.createPastJobs({ streamId: id, destination, blockFrom });
+      if (past === undefined) throw notFound(destination === undefined ? 'Stream' : 'Destination');
+      if (past.unread.length > 0) {
+        throw new HttpError(
+          409,
+          `The service has not read a block of ${past.unread.join(', ')} yet. Try again once it has.`,
+        );
+      }
+      return { result: past.jobs };
+    },
+
     async getJob({ params: { id } }) {
       const job = await store.readJob(id);
       if (job === undefined) throw notFound('Job');

@@ -4,7 +4,7 @@
  */
 import { isIP } from 'node:net';
 import { type TablesUrl, parseTablesUrl } from '@sluice/kit/contract';
-import { type Tables, createTables } from '@sluice/kit/postgres';
+import { type TableFamily, type Tables, createTables } from '@sluice/kit/postgres';
 import pg from 'pg';
 import { startStopwatch } from '../../stopwatch.ts';
 import { DEFAULT_TIMEOUT_MS } from '../../send/timeouts.ts';
@@ -37,14 +37,14 @@ export function createDatabases(guard: Pick<AddressGuard, 'resolve'>) {
     void pool?.end().catch(() => {});
   };
 
-  const open = async (url: string, entry: Entry): Promise<Database> => {
+  const open = async (url: string, family: TableFamily, entry: Entry): Promise<Database> => {
     const target = parseTablesUrl(url);
     const [host] = await guard.resolve(target.host);
     const pool = new pg.Pool(toPoolConfig(new URL(url), target, host!));
     // The next query of a lost connection fails. Without a listener, the process would end.
     pool.on('error', () => {});
     entry.pool = pool;
-    const tables = await createTables({ pool, schema: target.schema });
+    const tables = await createTables({ pool, schema: target.schema, family });
     return { tables, address: `${isIP(host!) === 6 ? `[${host}]` : host}:${target.port}` };
   };
 
@@ -52,13 +52,14 @@ export function createDatabases(guard: Pick<AddressGuard, 'resolve'>) {
     /**
      * Returns the tables of a webhook URL, which are created if they are missing.
      *
+     * @param family family of the stream, if the tables are not open yet
      * @throws Error of the lookup, the address check or the database
      */
-    async reach(url: string): Promise<Database> {
+    async reach(url: string, family: TableFamily): Promise<Database> {
       let entry = entries.get(url);
       if (entry === undefined) {
         const added: Entry = {
-          opening: Promise.resolve().then(() => open(url, added)),
+          opening: Promise.resolve().then(() => open(url, family, added)),
           pool: undefined,
           usedMs: startStopwatch(),
         };

@@ -3,7 +3,7 @@
  * with the rows is committed.
  */
 import { isSluiceError } from '@sluice/kit';
-import { isTablesUrl, parseTablesUrl } from '@sluice/kit/contract';
+import { familyOfWebhook, isTablesUrl, parseTablesUrl } from '@sluice/kit/contract';
 import type { TablesDelivery } from '@sluice/kit/postgres';
 import { type CleanText, cleanReceiverText } from '../../../base/foreignText.ts';
 import { flagOf } from '../../../config/settings.ts';
@@ -53,8 +53,8 @@ export function createPostgres({ guard, egressProxy, httpsOnly }: PostgresOption
     const refused = refuse(new URL(url));
     if (refused !== undefined) return { error: refused };
     try {
-      const { tables } = await databases.reach(url);
       const webhook = JSON.parse(Buffer.from(body).toString()) as TablesDelivery['webhook'];
+      const { tables } = await databases.reach(url, familyOfWebhook(webhook));
       await tables.apply({ id, webhook });
       return { error: null };
     } catch (error) {
