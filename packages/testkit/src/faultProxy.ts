@@ -26,6 +26,7 @@ export interface FaultProxy {
 
 /** The server to which the proxy connects. */
 export interface FaultProxyTarget {
+  /** May be changed for new connections. */
   port: number;
   /** Default: 127.0.0.1. */
   host?: string;
@@ -35,7 +36,7 @@ export interface FaultProxyTarget {
 
 /** Starts a proxy on a free port of 127.0.0.1. It passes all traffic until `blackHole` or `cut`. */
 export async function startFaultProxy(target: FaultProxyTarget): Promise<FaultProxy> {
-  const { port: targetPort, host: targetHost = '127.0.0.1', delayMs = 0 } = target;
+  const { delayMs = 0 } = target;
   let network: 'healthy' | 'blackHole' | 'cut' = 'healthy';
   const clients = new Map<Socket, Socket | undefined>();
 
@@ -55,7 +56,7 @@ export async function startFaultProxy(target: FaultProxyTarget): Promise<FaultPr
       client.pause();
       return;
     }
-    const upstream = connect(targetPort, targetHost);
+    const upstream = connect(target.port, target.host ?? '127.0.0.1');
     upstream.on('error', () => client.destroy());
     upstream.once('close', () => {
       if (!isLost(client)) closeAfterData(client);

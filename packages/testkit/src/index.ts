@@ -103,6 +103,7 @@ export {
   type PostgresCluster,
   startPostgresCluster,
 } from './postgres/postgresCluster.ts';
+export { type KafkaMock, type KafkaRecord, startKafkaMock } from './kafka/kafkaMock.ts';
 export { type Nats, type NatsOptions, type NatsServer, startNats } from './nats/nats.ts';
 export { type FaultProxy, type FaultProxyTarget, startFaultProxy } from './faultProxy.ts';
 export { placeNames } from './anvil/placeNames.ts';
