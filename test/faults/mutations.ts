@@ -307,10 +307,10 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 26,
     what: 'a message without a confirmation counts as delivered',
-    file: `${SERVICE}/deliver/destinations/nats/nats.ts`,
+    file: `${SERVICE}/deliver/destinations/queues/queue.ts`,
     edits: [
       [
-        'return failed(await explainPublishing(error, broker, subject));',
+        'return failed(await explainPublishing(error, open, message));',
         "return { error: null, responseBody: '' };",
       ],
     ],

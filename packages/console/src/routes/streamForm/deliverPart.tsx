@@ -1,4 +1,4 @@
-import { FEED_URL, STREAM_FIELDS, isTablesUrl, queueSchemeOf } from '@sluice/kit/contract';
+import { FEED_URL, STREAM_FIELDS, isTablesUrl, queueBrokerOf } from '@sluice/kit/contract';
 import { useQuery } from '@tanstack/react-query';
 import { streamsQuery } from '../../data/queries/streams.ts';
 import { listCheckFields, isShared, listNumberFields } from './draft/plainFields.ts';
@@ -103,7 +103,7 @@ const TABLES_HELP =
 /** Returns the help of a URL. */
 function helpOf(url: string): string {
   if (isTablesUrl(url)) return TABLES_HELP;
-  return queueSchemeOf(url) === undefined ? HELP[placeOf(url)] : QUEUE_HELP;
+  return queueBrokerOf(url) === undefined ? HELP[placeOf(url)] : QUEUE_HELP;
 }
 
 const placeOf = (url: string): Place =>

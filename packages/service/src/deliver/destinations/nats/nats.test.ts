@@ -13,7 +13,8 @@ import { type Nats, createCertificate, startNats, startWebhookSink, until } from
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createSender } from '../../send/send.ts';
 import { ALL_NETWORKS, createAddressGuard } from '../http/guard.ts';
-import { type NatsOptions, createNats } from './nats.ts';
+import type { QueueOptions } from '../queues/queue.ts';
+import { createNats } from './nats.ts';
 
 const SECRET = 'a streams secret';
 const WEBHOOK = {
@@ -46,7 +47,7 @@ const connectManager = async (): Promise<JetStreamManager> =>
     await connect({ servers: nats.servers[0]!.directUrl, user: 'root', pass: 'root' }),
   );
 
-const open = (options: Partial<NatsOptions> = {}) => {
+const open = (options: Partial<QueueOptions> = {}) => {
   const sender = createSender({
     destinations: [
       createNats({
@@ -349,7 +350,9 @@ test('only allowed addresses and ports are reached', async () => {
   }
   const tlsOnly = open({ guard: createAddressGuard({ allowCidrs: [], httpsOnly: true }) });
   const refusal = 'nats: is not allowed, because the service was started with --https-only';
-  expect((await tlsOnly.send('nats://8.8.8.8/a')).error).toBe(`${refusal}: use a tls: URL`);
+  expect((await tlsOnly.send('nats://8.8.8.8/a')).error).toBe(
+    `${refusal}: start the URL with tls:`,
+  );
   const proxied = open({ egressProxy: 'http://proxy.example' });
   expect((await proxied.send('nats://8.8.8.8/a')).error).toMatch(/through --egress-proxy/);
 });
