@@ -17,6 +17,7 @@ import {
   createAddressGuard,
 } from '../destinations/http/guard.ts';
 import { createHttp } from '../destinations/http/http.ts';
+import { createKafka } from '../destinations/kafka/kafka.ts';
 import { createNats } from '../destinations/nats/nats.ts';
 import { createPostgres } from '../destinations/postgres/postgres.ts';
 import { createIsolation } from './isolation.ts';
@@ -65,6 +66,7 @@ export function createSenders(
       createInbox({ store, secret: signing.secret, readChainAndPhase }),
       createFeed(),
       createNats({ guard, clientCertificate, egressProxy, readChainAndPhase }),
+      createKafka({ guard, clientCertificate, egressProxy, readChainAndPhase }),
       createPostgres({ guard, egressProxy, httpsOnly }),
       createGuarded(),
     ],

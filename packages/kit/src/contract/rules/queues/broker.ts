@@ -28,7 +28,7 @@ export interface QueueServers {
 
 /** Returns the scheme of a URL, in lowercase with its colon; empty without `//`. */
 export const schemeOf = (url: string): string =>
-  /^[a-z]+:(?=\/\/)/i.exec(url)?.[0].toLowerCase() ?? '';
+  /^[a-z]+(?:\+[a-z]+)?:(?=\/\/)/i.exec(url)?.[0].toLowerCase() ?? '';
 
 /**
  * Parses a webhook URL with one of the broker's schemes.

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseBrokerUrl } from './broker.ts';
+import { KAFKA } from './kafka.ts';
 import { NATS } from './nats.ts';
 import { queueBrokerOf, queueUrlProblem } from './queues.ts';
 import { fillTemplate } from './template.ts';
@@ -22,6 +23,25 @@ test('a URL of NATS has a host, a subject and possibly a JetStream stream', () =
   expect(parseBrokerUrl(NATS, 'nats://[::1]:4222/hooks')).toMatchObject({ hosts: ['::1'] });
 });
 
+test('a URL of Kafka has a topic, and possibly a key and a mechanism of the login', () => {
+  expect(parseBrokerUrl(KAFKA, 'kafka://broker/hooks')).toEqual({
+    isTls: false,
+    hosts: ['broker'],
+    port: 9092,
+    topic: 'hooks',
+    key: '{stream}',
+    mechanism: 'PLAIN',
+  });
+  const url = 'Kafka+SSL://user:pass@a,b/hooks?key={chain}.a&sasl=scram-sha-512';
+  expect(parseBrokerUrl(KAFKA, url)).toMatchObject({
+    isTls: true,
+    hosts: ['a', 'b'],
+    port: 9093,
+    key: '{chain}.a',
+    mechanism: 'SCRAM-SHA-512',
+  });
+});
+
 test.each([
   ['nats://', /host and a subject, such as nats:/],
   ['nats://:4222/a', /host and a subject/],
@@ -36,6 +56,16 @@ test.each([
   ['nats://a/a{block}', /only the placeholders \{stream\}, .*not \{block\}/],
   ['nats://a/a?stream=b&x=1', /no parameters except stream$/],
   ['nats://a/a#b', /no # and/],
+  ['kafka://a', /topic after the host, such as kafka:/],
+  ['kafka://a/b/c', /a topic of at most 249 letters, digits/],
+  ['kafka://a/..', /topic/],
+  [`kafka://a/${'b'.repeat(250)}`, /a topic of at most 249/],
+  ['kafka://a/b?key={block}', /only the placeholders/],
+  [
+    'kafka://a/b?sasl=gssapi',
+    /one of these values of \?sasl=: plain, scram-sha-256, scram-sha-512/,
+  ],
+  ['kafka://a/b?acks=1', /no parameters except key and sasl$/],
 ])('%s: its problem says what to change', (url, problem) => {
   expect(queueUrlProblem(url)).toMatch(problem);
 });
@@ -43,6 +73,7 @@ test.each([
 test('a broker is known by the scheme of its URLs', () => {
   expect(queueBrokerOf('Nats://a/b')).toBe(NATS);
   expect(queueBrokerOf('tls://a/b')).toBe(NATS);
+  expect(queueBrokerOf('kafka+ssl://a/b')).toBe(KAFKA);
   for (const url of ['https://a/b', 'sluice://feed', 'nats:a', 'constructor://a', '']) {
     expect(queueBrokerOf(url)).toBeUndefined();
   }

@@ -11,18 +11,11 @@ import { DiscardPolicy, type JetStreamManager, jetstreamManager } from '@nats-io
 import { connect } from '@nats-io/transport-node';
 import { type Nats, createCertificate, startNats, startWebhookSink, until } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { createSender } from '../../send/send.ts';
 import { ALL_NETWORKS, createAddressGuard } from '../http/guard.ts';
 import type { QueueOptions } from '../queues/queue.ts';
+import { SECRET, WEBHOOK, openQueueSender } from '../queues/queueSender.test-only.ts';
 import { createNats } from './nats.ts';
 
-const SECRET = 'a streams secret';
-const WEBHOOK = {
-  ...TEST_WEBHOOK,
-  streamId: '6c1a2b3c-0000-4000-8000-000000000001',
-  tag: 'paid orders.é',
-  chainId: '0x1',
-};
 /** A login that needs escapes in a URL, and a user that may not publish to `secret.>`. */
 const CONFIG = `authorization { users: [
   { user: "root", password: "root" },
@@ -47,37 +40,7 @@ const connectManager = async (): Promise<JetStreamManager> =>
     await connect({ servers: nats.servers[0]!.directUrl, user: 'root', pass: 'root' }),
   );
 
-const open = (options: Partial<QueueOptions> = {}) => {
-  const sender = createSender({
-    destinations: [
-      createNats({
-        guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }),
-        readChainAndPhase: (webhook) => ({
-          chainId: (webhook as typeof WEBHOOK).chainId,
-          phase: 'confirmed',
-        }),
-        ...options,
-      }),
-    ],
-    secret: () => SECRET,
-    region: () => 'us-east-1',
-    timeoutMs: 5_000,
-  });
-  onTestFinished(() => sender.close());
-  return {
-    send: (url: string, more: { id?: string; body?: string; timeoutMs?: number } = {}) =>
-      sender.send({
-        url,
-        id: more.id ?? crypto.randomUUID(),
-        body: Buffer.from(more.body ?? JSON.stringify(WEBHOOK)),
-        headers: { 'x-own': 'a value' },
-        timeoutMs: more.timeoutMs,
-        queueSize: 0,
-        recordsCharged: 0,
-      }),
-    destinationOf: sender.destinationOf,
-  };
-};
+const open = (options?: Partial<QueueOptions>) => openQueueSender(createNats, options);
 
 /** The URL of a subject. */
 const urlOf = (subject: string, login = 'us%2Fer:p%40ss%3Aword') =>
