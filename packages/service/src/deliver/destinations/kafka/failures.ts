@@ -104,7 +104,7 @@ export function explainConnecting(
   const [refused] = chain(error).filter(({ apiId }) => apiId !== undefined);
   switch (refused?.apiId) {
     case 'UNSUPPORTED_SASL_MECHANISM':
-      return `the broker does not accept ${mechanism}: set ?sasl= in the webhook URL to one of its mechanisms`;
+      return `the broker does not accept ${mechanism}: set ?sasl= in the webhook URL to one of its mechanisms (${mechanismsOf(error)})`;
     case 'ILLEGAL_SASL_STATE':
       return 'the broker expects no login at this port: remove it from the webhook URL, or correct the port';
     case 'SASL_AUTHENTICATION_FAILED':
@@ -136,6 +136,7 @@ interface ClientError extends Error {
   apiId?: string;
   serverErrorMessage?: string | null;
   errors?: readonly Error[];
+  response?: { mechanisms?: readonly string[] };
 }
 
 /** Returns an error, then what caused it. */
@@ -143,5 +144,12 @@ function chain(error: unknown): ClientError[] {
   const { cause, errors = [] } = error as ClientError;
   return [error as ClientError, ...[cause, ...errors].flatMap((each) => (each ? chain(each) : []))];
 }
+
+/** Returns the mechanisms that a broker offers. */
+const mechanismsOf = (error: unknown): string =>
+  chain(error)
+    .flatMap(({ response }) => response?.mechanisms ?? [])
+    .join(', ')
+    .toLowerCase();
 
 const innermost = (error: unknown): Error => chain(error).at(-1)!;

@@ -1,11 +1,18 @@
 import { unwrap } from '@sluice/kit';
 import { TEST_WEBHOOK } from '@sluice/kit/contract';
-import { type KafkaMock, startKafkaMock, startWebhookSink } from '@sluice/testkit';
+import {
+  type KafkaMock,
+  startFaultProxy,
+  startKafkaMock,
+  startWebhookSink,
+  until,
+} from '@sluice/testkit';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { createAddressGuard } from '../http/guard.ts';
+import { ALL_NETWORKS, createAddressGuard } from '../http/guard.ts';
 import type { QueueOptions } from '../queues/queue.ts';
 import { SECRET, WEBHOOK, openQueueSender } from '../queues/queueSender.test-only.ts';
 import { createKafka } from './kafka.ts';
+import { type ScriptedBroker, startScriptedBroker } from './scriptedBroker.test-only.ts';
 
 let mock: KafkaMock;
 beforeAll(async () => {
@@ -122,4 +129,190 @@ test('only allowed addresses and ports are reached', async () => {
   expect((await tlsOnly.send('kafka://8.8.8.8/a')).error).toMatch(/--https-only.*kafka\+ssl:/);
   const proxied = open({ egressProxy: 'http://proxy.example' });
   expect((await proxied.send('kafka://8.8.8.8/a')).error).toMatch(/through --egress-proxy/);
+});
+
+const scriptedUrl = ({ port }: ScriptedBroker, rest = 'hooks', login = '') =>
+  `kafka://${login}127.0.0.1:${port}/${rest}`;
+
+test('each rejection says what to do', async () => {
+  const errorOf = async (code: number, detail?: string) => {
+    const broker = await startScriptedBroker({ produce: () => code, ...(detail && { detail }) });
+    return (await open().send(scriptedUrl(broker))).error;
+  };
+  expect(await errorOf(10)).toMatch(
+    /^the message is larger .*max\.message\.bytes.*maxWebhookBytes \(MESSAGE_TOO_LARGE\)$/,
+  );
+  expect(await errorOf(29)).toMatch(/^the user may not write .*kafka-acls.sh .*--topic hooks/);
+  expect(await errorOf(19)).toMatch(/^the topic has fewer in-sync replicas/);
+  expect(await errorOf(20)).toMatch(/^the topic has fewer in-sync replicas/);
+  expect(await errorOf(7)).toMatch(/^the in-sync replicas did not confirm the message in time/);
+  expect(await errorOf(6)).toMatch(/^the partition has no leader now/);
+  expect(await errorOf(44, 'not on Sundays')).toBe(
+    'the broker rejected the message (POLICY_VIOLATION: not on Sundays)',
+  );
+  expect(await errorOf(9_999)).toMatch(/^the broker rejected the message/);
+  const broker = await startScriptedBroker({ topicError: 3 });
+  expect((await open().send(scriptedUrl(broker))).error).toMatch(
+    /^the topic hooks does not exist: create it \(kafka-topics\.sh --create --topic hooks\)/,
+  );
+  expect(broker.produced).toEqual([]);
+});
+
+test('a batch that is too large is divided until only too large messages fail', async () => {
+  const broker = await startScriptedBroker({
+    produce: (values) => (values.join('').length > 20_000 ? 10 : 0),
+  });
+  const { send } = open();
+  const sizes = [9_000, 9_000, 30_000, 9_000, 9_000, 9_000];
+  const bodies = sizes.map((size, n) =>
+    JSON.stringify({ ...WEBHOOK, tag: `${n}`.padEnd(size, 'x') }),
+  );
+  const results = await Promise.all(bodies.map((body) => send(scriptedUrl(broker), { body })));
+  const errors = results.map(({ error }) => error?.slice(0, 22) ?? null);
+  expect(errors).toEqual([null, null, 'the message is larger ', null, null, null]);
+  expect((await send(scriptedUrl(broker), { body: bodies[0]! })).error).toBeNull();
+});
+
+test('a rejected partition does not fail messages of others in the same request', async () => {
+  const broker = await startScriptedBroker({
+    produce: (_, partition) => (partition === 0 ? 19 : 0),
+  });
+  const { send } = open();
+  const keys = Array.from({ length: 20 }, (_, n) => `hooks?key=${n}`);
+  const results = await Promise.all(keys.map((rest) => send(scriptedUrl(broker, rest))));
+  expect(broker.produced).toHaveLength(1);
+  const failed = results.filter(({ error }) => error !== null);
+  expect(failed).toHaveLength(broker.produced[0]!.get(0)!.length);
+  expect(failed.length).toBeGreaterThan(0);
+  expect(failed.length).toBeLessThan(20);
+});
+
+test('a message follows its partition to a new leader', async () => {
+  const second = await startScriptedBroker();
+  let leader: ScriptedBroker | undefined;
+  const first = await startScriptedBroker({
+    leaders: () => [{ host: 'localhost', port: (leader ?? first).port }],
+    produce() {
+      leader = second;
+      return 6;
+    },
+  });
+  const { send } = open();
+  expect((await send(scriptedUrl(first))).error).toBeNull();
+  expect([first.produced.length, second.produced.length]).toEqual([1, 1]);
+  expect((await send(scriptedUrl(first))).error).toBeNull();
+  expect([first.produced.length, second.produced.length]).toEqual([1, 2]);
+});
+
+test('a lost connection is replaced, and the message is written again', async () => {
+  const broker = await startScriptedBroker({
+    leaders: () => [{ host: 'localhost', port: proxy.port }],
+    produce: () => {
+      if (broker.produced.length === 1) proxy.cut();
+      setTimeout(proxy.heal, 50);
+      return 0;
+    },
+  });
+  const proxy = await startFaultProxy({ port: broker.port });
+  onTestFinished(proxy.stop);
+  const result = await open().send(scriptedUrl(broker), { id: 'id-1' });
+  expect(result.error).toBeNull();
+  expect(broker.produced).toHaveLength(2);
+});
+
+test('a silent topic delays no other topic', async () => {
+  const broker = await startScriptedBroker({
+    produce: (values) => (values[0]!.includes('silent') ? 'silence' : 0),
+  });
+  const { send } = open();
+  const silent = JSON.stringify({ ...WEBHOOK, tag: 'silent' });
+  const waiting = send(scriptedUrl(broker, 'a'), { body: silent, timeoutMs: 2_000 });
+  await until('it is sent', () => broker.produced.length === 1);
+  const other = await send(scriptedUrl(broker, 'b'));
+  expect(other.error).toBeNull();
+  expect(other.durationMs).toBeLessThan(1_000);
+  expect((await waiting).error).toBe('no confirmation of the message within 2 s');
+});
+
+test('brokers that the cluster names are reached only at allowed addresses and ports', async () => {
+  const secret = await startScriptedBroker();
+  const allowed = createAddressGuard({ allowCidrs: ALL_NETWORKS });
+  const resolved: string[] = [];
+  const guard: QueueOptions['guard'] = {
+    ...allowed,
+    resolve(host) {
+      resolved.push(host);
+      return host === 'localhost'
+        ? Promise.reject(new Error('not allowed'))
+        : allowed.resolve(host);
+    },
+  };
+  const broker = await startScriptedBroker({
+    leaders: () => [{ host: 'localhost', port: secret.port }],
+  });
+  const { send } = open({ guard });
+  expect((await send(scriptedUrl(broker))).error).toBe(
+    'the leader of the partition cannot be used: not allowed',
+  );
+  expect(resolved).toContain('localhost');
+  const other = await startScriptedBroker({ leaders: () => [{ host: '127.0.0.1', port: 22 }] });
+  expect((await send(scriptedUrl(other))).error).toMatch(/cannot be used: port 22 is not allowed/);
+  expect(secret.connections).toBe(0);
+});
+
+test('responses that are wrong fail attempts, and nothing else', async () => {
+  const wrong: Record<string, (response: Buffer) => Buffer> = {
+    'a huge length': () => Buffer.from('7fffffff00000001', 'hex'),
+    'a negative length': () => Buffer.from('fffffff000000001ff', 'hex'),
+    'a length of zero': () => Buffer.from('000000000000000000', 'hex'),
+    'a wrong correlation ID': (response) =>
+      Buffer.concat([response.subarray(0, 4), Buffer.alloc(response.length - 4, 9)]),
+    'a huge array': (response) =>
+      Buffer.concat([response.subarray(0, 8), Buffer.alloc(response.length - 8, 0x7f)]),
+    'no content': (response) =>
+      Buffer.concat([Buffer.from('00000004', 'hex'), response.subarray(4, 8)]),
+    garbage: () => Buffer.alloc(100_000, 0xa5),
+  };
+  const { send } = open();
+  for (const [what, respond] of Object.entries(wrong)) {
+    for (const after of [0, 1, 2]) {
+      let responses = 0;
+      const broker = await startScriptedBroker({
+        respond: (response) => (responses++ >= after ? respond(response) : response),
+      });
+      const { error, durationMs } = await send(scriptedUrl(broker), { timeoutMs: 4_000 });
+      expect(error, what).not.toBeNull();
+      expect(durationMs, what).toBeLessThan(3_900);
+    }
+  }
+});
+
+test.each(['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'])('%s logs in', async (mechanism) => {
+  const broker = await startScriptedBroker({
+    sasl: { mechanism, user: 'us/er', password: 'p@ss:word' },
+    detail: 'Authentication failed for a-wrong-password',
+  });
+  const { send } = open();
+  const rest = `hooks?sasl=${mechanism.toLowerCase()}`;
+  expect((await send(scriptedUrl(broker, rest, 'us%2Fer:p%40ss%3Aword@'))).error).toBeNull();
+  const wrong = await send(scriptedUrl(broker, rest, 'us%2Fer:a-wrong-password@'));
+  expect(wrong.error).toMatch(/^the broker rejected the login: .*Correct the user, the password/);
+  expect(wrong.error).not.toContain('a-wrong-password');
+  const other = mechanism === 'PLAIN' ? 'scram-sha-256' : 'plain';
+  const refused = await send(scriptedUrl(broker, `hooks?sasl=${other}`, 'us%2Fer:p%40ss%3Aword@'));
+  expect(refused.error).toMatch(
+    new RegExp(
+      `does not accept ${other.toUpperCase()}: set \\?sasl= .*\\(${mechanism.toLowerCase()}\\)$`,
+    ),
+  );
+});
+
+test('a broker cannot occupy this process by many iterations of SCRAM', async () => {
+  const broker = await startScriptedBroker({
+    sasl: { mechanism: 'SCRAM-SHA-256', user: 'user', password: 'pass', iterations: 2_000_000_000 },
+  });
+  const { error } = await open().send(
+    scriptedUrl(broker, 'hooks?sasl=scram-sha-256', 'user:pass@'),
+  );
+  expect(error).toMatch(/^the login failed: the broker requests 2000000000 iterations/);
 });
