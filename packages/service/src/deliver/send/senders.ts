@@ -18,6 +18,7 @@ import {
 } from '../destinations/http/guard.ts';
 import { createHttp } from '../destinations/http/http.ts';
 import { createNats } from '../destinations/nats/nats.ts';
+import { createRabbitMq } from '../destinations/rabbitMq/rabbitMq.ts';
 import { createPostgres } from '../destinations/postgres/postgres.ts';
 import { createIsolation } from './isolation.ts';
 import { createSender } from './send.ts';
@@ -59,12 +60,14 @@ export function createSenders(
     privateKeys: keyPairs.privateKeys,
   };
   const maxTimeoutMs = config.maxTimeoutSeconds * 1_000;
+  const queues = { guard, clientCertificate, egressProxy, readChainAndPhase };
   const createGuarded = () => createHttp({ guard, clientCertificate, egressProxy });
   const sender = createSender({
     destinations: [
       createInbox({ store, secret: signing.secret, readChainAndPhase }),
       createFeed(),
-      createNats({ guard, clientCertificate, egressProxy, readChainAndPhase }),
+      createNats(queues),
+      createRabbitMq(queues),
       createPostgres({ guard, egressProxy, httpsOnly }),
       createGuarded(),
     ],

@@ -1,8 +1,9 @@
 /** The brokers whose queues webhooks can be sent to. */
 import { type QueueBroker, parseBrokerUrl, schemeOf } from './broker.ts';
 import { NATS } from './nats.ts';
+import { RABBIT_MQ } from './rabbitMq.ts';
 
-const BROKERS: readonly QueueBroker[] = [NATS];
+const BROKERS: readonly QueueBroker[] = [NATS, RABBIT_MQ];
 
 /** Schemes of the URLs, with `//`. */
 export const QUEUE_SCHEMES: readonly string[] = BROKERS.flatMap(({ plain, tls }) => [
