@@ -28,6 +28,7 @@ export * from './rules/inbox.ts';
 export { type QueueBroker, type QueueServers, parseBrokerUrl } from './rules/queues/broker.ts';
 export { KAFKA, type KafkaTarget, type SaslMechanism } from './rules/queues/kafka.ts';
 export { NATS, type NatsTarget } from './rules/queues/nats.ts';
+export { RABBIT_MQ, type RabbitMqTarget } from './rules/queues/rabbitMq.ts';
 export { QUEUE_SCHEMES, queueBrokerOf, queueUrlProblem } from './rules/queues/queues.ts';
 export { type TemplateValues, fillTemplate, hasPlaceholder } from './rules/queues/template.ts';
 export * from './rules/tables.ts';

@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { type FaultProxy, type FaultProxyTarget, startFaultProxy } from '../faultProxy.ts';
 import { findOnPath } from '../findOnPath.ts';
 import { type TetheredProcess, startTethered } from '../tether.ts';
+import { until } from '../until.ts';
 
 /**
  * The mock cluster of librdkafka, in one process of `kcat`. Topics are created with four partitions
@@ -20,8 +21,11 @@ export interface KafkaMock {
   readonly network: FaultProxy;
   /** Reads all messages of a topic. */
   read(topic: string): Promise<KafkaRecord[]>;
-  /** Stops the process with SIGSTOP: connections stay open and get no response. */
-  pause(): void;
+  /**
+   * Stops the process with SIGSTOP: connections stay open and get no response. Resolves when all of
+   * its threads are stopped.
+   */
+  pause(): Promise<void>;
   /** Lets the process run after `pause`. */
   resume(): void;
   /** Sends SIGKILL, which loses all messages; resolves when the process has ended. */
@@ -73,7 +77,12 @@ export async function startKafkaMock({ brokers: count = 1 } = {}): Promise<Kafka
       const { stdout } = await run(program, options, { maxBuffer: MAX_OUTPUT_BYTES });
       return stdout.split('\n').filter(Boolean).map(toRecord);
     },
-    pause: () => kcat.signal('SIGSTOP'),
+    async pause() {
+      kcat.signal('SIGSTOP');
+      const isStopped = async () =>
+        (await run('ps', ['-o', 'state=', '-p', `${kcat.pid}`])).stdout.startsWith('T');
+      await until('kcat is stopped', isStopped);
+    },
     resume: () => kcat.signal('SIGCONT'),
     kill,
     async start() {

@@ -2,8 +2,9 @@
 import { type QueueBroker, parseBrokerUrl, schemeOf } from './broker.ts';
 import { KAFKA } from './kafka.ts';
 import { NATS } from './nats.ts';
+import { RABBIT_MQ } from './rabbitMq.ts';
 
-const BROKERS: readonly QueueBroker[] = [NATS, KAFKA];
+const BROKERS: readonly QueueBroker[] = [NATS, RABBIT_MQ, KAFKA];
 
 /** Schemes of the URLs, with `//`. */
 export const QUEUE_SCHEMES: readonly string[] = BROKERS.flatMap(({ plain, tls }) => [

@@ -6,7 +6,7 @@ import type { KafkaTarget } from '@sluice/kit/contract';
 import type { CertifiedKey } from '../http/clientCertificate.ts';
 import type { Server } from '../queues/servers.ts';
 import type { QueueTarget } from '../queues/target.ts';
-import { RejectedError } from './failures.ts';
+import { RejectedError, UNREADABLE } from './failures.ts';
 import { guardResponses } from './responses.ts';
 import { toSasl } from './sasl.ts';
 
@@ -73,14 +73,21 @@ export async function connectToBroker(
   connection.on('error', (error) => (lost ??= error));
   const { promise: closed, resolve: onClose } = Promise.withResolvers<void>();
   connection.once('close', onClose);
-  /** Returns a response even if it has errors, which concern single topics or partitions. */
+  /**
+   * Returns a response even if it has errors, which concern single topics or partitions.
+   *
+   * @throws RejectedError if it cannot be read, or the error of the connection
+   */
   const receive = async <Response>(request: Promise<Response>): Promise<Response> => {
     try {
       return await request;
     } catch (error) {
       const { response } = error as { response?: Response };
       if (response !== undefined) return response;
-      throw lost ?? error;
+      if (lost !== undefined || client.GenericError.isGenericError(error as Error)) {
+        throw lost ?? error;
+      }
+      throw new RejectedError(UNREADABLE);
     }
   };
   const connected = connection.connect(ip, port);

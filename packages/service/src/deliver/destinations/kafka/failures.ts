@@ -1,5 +1,4 @@
 /** Explains why a message was not written: what happened, then what to do. */
-import { findCertificateFault } from '../../../base/certificateErrors.ts';
 import { describeError } from '../../../base/log.ts';
 import type { KafkaTarget } from '@sluice/kit/contract';
 import { explainAlert } from '../http/certificate.ts';
@@ -7,8 +6,11 @@ import type { QueueTarget } from '../queues/target.ts';
 
 /** A server sent something else than responses of Kafka. */
 export class NotKafkaError extends Error {
-  constructor() {
+  readonly isTls: boolean;
+
+  constructor(isTls: boolean) {
     super('the server does not respond like a Kafka broker: check the host and port');
+    this.isTls = isTls;
   }
 }
 
@@ -60,6 +62,9 @@ const NO_LEADER = 'the partition has no leader now: check the brokers of the top
 const NO_REPLICAS =
   'the topic has fewer in-sync replicas than its min.insync.replicas: check its brokers';
 
+/** The ID of an error for a response that the client cannot read. */
+export const UNREADABLE = 'UNREADABLE';
+
 const REJECTIONS: Readonly<Record<string, (topic: string) => string>> = {
   MESSAGE_TOO_LARGE: () => TOO_LARGE_FIX,
   RECORD_LIST_TOO_LARGE: () => TOO_LARGE_FIX,
@@ -74,6 +79,7 @@ const REJECTIONS: Readonly<Record<string, (topic: string) => string>> = {
   NOT_ENOUGH_REPLICAS: () => NO_REPLICAS,
   NOT_ENOUGH_REPLICAS_AFTER_APPEND: () => NO_REPLICAS,
   REQUEST_TIMED_OUT: () => 'the in-sync replicas did not confirm the message in time',
+  [UNREADABLE]: () => 'the response of the broker cannot be read',
   KAFKA_STORAGE_ERROR: () => 'the broker cannot write to its disk: check its logs and free space',
 };
 
@@ -93,11 +99,12 @@ function explainRejection({ id, message }: RejectedError, { topic }: KafkaTarget
   return `${explained} (${message === id ? id : `${id}: ${message}`})`;
 }
 
+const USES_TLS = 'the broker uses TLS: start the webhook URL with kafka+ssl:';
+
 /** Returns why no broker of the URL could be used. */
-export function explainConnecting(
-  error: unknown,
-  { isTls, login, mechanism }: QueueTarget<KafkaTarget>,
-): string {
+export function explainConnecting(error: unknown, target: QueueTarget<KafkaTarget>): string {
+  if (error instanceof RejectedError) return explainRejection(error, target);
+  const { isTls, login, mechanism } = target;
   const cause = innermost(error);
   const alert = explainAlert(cause);
   if (alert !== undefined) return alert;
@@ -111,10 +118,9 @@ export function explainConnecting(
       return `the broker rejected the login: ${refused.serverErrorMessage ?? refused.message} Correct the user, the password or ?sasl= in the webhook URL`;
     default:
   }
+  if (cause instanceof NotKafkaError) return cause.isTls ? USES_TLS : cause.message;
   const texts = chain(error).map(({ message }) => message);
   const says = (pattern: RegExp) => texts.some((text) => pattern.test(text));
-  if (says(/^Broker requires TLS/))
-    return 'the broker uses TLS: start the webhook URL with kafka+ssl:';
   if (isTls && says(/TLS handshake failed|wrong version number|packet length too long/i)) {
     return 'the broker does not offer TLS at this port: start the webhook URL with kafka:, or correct the port';
   }
@@ -123,11 +129,13 @@ export function explainConnecting(
   }
   if (says(/timed out/i)) return 'the broker did not accept the connection in time';
   if (says(/^Connection closed/)) {
-    return `the broker closed the connection: check ${login === undefined ? 'whether it requires a login' : 'the login and ?sasl='}, and whether the port uses TLS`;
+    const fixes = [
+      login === undefined ? 'add a login if it requires one' : 'check the login and ?sasl=',
+      ...(isTls ? [] : ['start the webhook URL with kafka+ssl: if the port uses TLS']),
+    ];
+    return `the broker closed the connection: ${fixes.join(', and ')}`;
   }
-  return !isTls && findCertificateFault(error) !== undefined
-    ? 'the broker uses TLS: start the webhook URL with kafka+ssl:'
-    : describeError(cause);
+  return describeError(cause);
 }
 
 /** An error of the client. */

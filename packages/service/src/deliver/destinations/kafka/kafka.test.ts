@@ -1,3 +1,4 @@
+import type { TlsOptions } from 'node:tls';
 import { unwrap } from '@sluice/kit';
 import { TEST_WEBHOOK } from '@sluice/kit/contract';
 import {
@@ -10,7 +11,12 @@ import {
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { ALL_NETWORKS, createAddressGuard } from '../http/guard.ts';
 import type { QueueOptions } from '../queues/queue.ts';
-import { SECRET, WEBHOOK, openQueueSender } from '../queues/queueSender.test-only.ts';
+import {
+  SECRET,
+  WEBHOOK,
+  openQueueSender,
+  startAuthorities,
+} from '../queues/queueSender.test-only.ts';
 import { createKafka } from './kafka.ts';
 import { type ScriptedBroker, startScriptedBroker } from './scriptedBroker.test-only.ts';
 
@@ -99,7 +105,7 @@ test('a cluster that is silent fails attempts in time, and gets later ones', asy
   const { send } = open();
   const url = `kafka://127.0.0.1:${own.network.port}/hooks`;
   expect((await send(url)).error).toBeNull();
-  own.pause();
+  await own.pause();
   const late = await send(url, { timeoutMs: 1_000 });
   expect(late).toMatchObject({ error: 'no confirmation of the message within 1 s' });
   own.resume();
@@ -150,7 +156,7 @@ test('each rejection says what to do', async () => {
   expect(await errorOf(44, 'not on Sundays')).toBe(
     'the broker rejected the message (POLICY_VIOLATION: not on Sundays)',
   );
-  expect(await errorOf(9_999)).toMatch(/^the broker rejected the message/);
+  expect(await errorOf(9_999)).toMatch(/^the response of the broker cannot be read/);
   const broker = await startScriptedBroker({ topicError: 3 });
   expect((await open().send(scriptedUrl(broker))).error).toMatch(
     /^the topic hooks does not exist: create it \(kafka-topics\.sh --create --topic hooks\)/,
@@ -315,4 +321,34 @@ test('a broker cannot occupy this process by many iterations of SCRAM', async ()
     scriptedUrl(broker, 'hooks?sasl=scram-sha-256', 'user:pass@'),
   );
   expect(error).toMatch(/^the login failed: the broker requests 2000000000 iterations/);
+});
+
+test('URLs with TLS need a certificate for the host, and a broker with TLS needs such a URL', async () => {
+  const { certify, trust } = startAuthorities();
+  const start = (name: string, more: TlsOptions = {}) =>
+    startScriptedBroker({ tls: { ...certify(name).certified, ...more } });
+  const [secured, other] = [await start('localhost'), await start('other.test')];
+  trust();
+  const { send } = open();
+  const errorOf = async (url: string) => (await send(`${url}/hooks`)).error;
+  expect(await errorOf(`kafka+ssl://localhost:${secured.port}`)).toBeNull();
+  for (const host of [`127.0.0.1:${secured.port}`, `localhost:${other.port}`]) {
+    expect(await errorOf(`kafka+ssl://${host}`), host).toMatch(/does not match certificate/);
+  }
+  expect(await errorOf(`kafka://localhost:${secured.port}`)).toMatch(
+    /closed the connection: .*kafka\+ssl: if the port uses TLS/,
+  );
+  const alert = Buffer.from('15030300020228', 'hex');
+  const alerting = await startScriptedBroker({ respond: () => alert });
+  expect(await errorOf(`kafka://localhost:${alerting.port}`)).toMatch(/uses TLS: .*kafka\+ssl:/);
+  const plain = await startScriptedBroker();
+  expect(await errorOf(`kafka+ssl://localhost:${plain.port}`)).toMatch(/not offer TLS .*kafka:/);
+
+  const { certified } = certify('client.test');
+  const strict = await start('localhost', { requestCert: true, ca: certified.cert });
+  trust();
+  const strictUrl = `kafka+ssl://localhost:${strict.port}`;
+  expect(await errorOf(strictUrl)).toMatch(/client certificate.*--client-cert/);
+  const certain = open({ clientCertificate: { read: () => certified } });
+  expect((await certain.send(`${strictUrl}/hooks`)).error).toBeNull();
 });

@@ -14,6 +14,7 @@ export const createKafka = (options: QueueOptions): Destination =>
   createQueue<KafkaTarget, KafkaCluster>(
     {
       broker: KAFKA,
+      scopeOf: ({ mechanism }) => mechanism,
       isLost: (error) => error instanceof LostClusterError,
       explainConnecting,
       explainPublishing: (error, _cluster, { target }) => explainWriting(error, target),

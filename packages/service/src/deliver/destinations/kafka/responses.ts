@@ -1,6 +1,6 @@
 /**
- * Checks what a server sends before the client relies on it. Otherwise the client keeps up to 2 GiB
- * of a response, and its exceptions, which no caller can catch, end this process.
+ * Checks what a server sends before the client reads it. Otherwise the client keeps up to 2 GiB of a
+ * response, and its exceptions, which no caller can catch, end this process.
  */
 import type { Socket } from 'node:net';
 import { NotKafkaError } from './failures.ts';
@@ -9,6 +9,8 @@ import { NotKafkaError } from './failures.ts';
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
 const MIN_RESPONSE_BYTES = 4;
 const SIZE_BYTES = 4;
+/** The first two bytes of the alert with which TLS rejects a request of Kafka. */
+const TLS_ALERT = 0x15_03;
 
 /**
  * Guards the responses on a socket on which the client listens from the event `opened`. A wrong
@@ -21,8 +23,8 @@ export function guardResponses(socket: Socket, opened: 'connect' | 'secureConnec
     socket.removeListener('data', read);
     socket.on('data', (chunk: Buffer) => {
       try {
-        read(chunk);
         checkSizes(chunk);
+        read(chunk);
       } catch (error) {
         socket.destroy(error as Error);
       }
@@ -45,7 +47,9 @@ function createSizeCheck(): (chunk: Buffer) => void {
       }
       size = size * 256 + chunk[at++]!;
       if (++sizeBytes < SIZE_BYTES) continue;
-      if (size < MIN_RESPONSE_BYTES || size > MAX_RESPONSE_BYTES) throw new NotKafkaError();
+      if (size < MIN_RESPONSE_BYTES || size > MAX_RESPONSE_BYTES) {
+        throw new NotKafkaError(size >>> 16 === TLS_ALERT);
+      }
       left = size;
       size = 0;
       sizeBytes = 0;

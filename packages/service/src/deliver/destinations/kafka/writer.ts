@@ -4,7 +4,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { BrokerConnection, PartitionRecord } from './brokerConnection.ts';
-import { LostLeaderError, TOO_LARGE, UnreachableLeaderError } from './failures.ts';
+import { LostLeaderError, RejectedError, TOO_LARGE, UnreachableLeaderError } from './failures.ts';
 
 /** Position of a message. */
 export interface Written {
@@ -118,7 +118,7 @@ export function createWriter(connect: () => Promise<BrokerConnection>): Writer {
       if (open === undefined || batches.length === 0) continue;
       await send(open, batches).catch((cause: unknown) => {
         for (const { reject } of batches.flatMap(({ messages }) => messages)) {
-          reject(new LostLeaderError('', { cause }));
+          reject(cause instanceof RejectedError ? cause : new LostLeaderError('', { cause }));
         }
       });
     }

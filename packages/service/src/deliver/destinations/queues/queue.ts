@@ -42,6 +42,8 @@ export interface QueueConnection extends Connection {
 /** The client of a kind of broker. Its module is loaded when the first connection is opened. */
 export interface BrokerClient<Part extends object, Open extends QueueConnection> {
   readonly broker: QueueBroker<Part>;
+  /** Returns what a connection is bound to besides the server and the login. Default: nothing. */
+  scopeOf?(part: Part): string;
   /**
    * Connects to one of the servers, and to no other address. The client must not reconnect.
    *
@@ -108,7 +110,7 @@ export function createQueue<Part extends object, Open extends QueueConnection>(
   client: BrokerClient<Part, Open>,
   { guard, clientCertificate, egressProxy, readChainAndPhase }: QueueOptions,
 ): Destination {
-  const { broker, isLost, explainConnecting, explainPublishing } = client;
+  const { broker, scopeOf = () => '', isLost, explainConnecting, explainPublishing } = client;
   /** Targets by webhook URL. */
   const targets = new Map<string, QueueTarget<Part>>();
   /** Other servers by place, as the last server reported them. */
@@ -135,7 +137,7 @@ export function createQueue<Part extends object, Open extends QueueConnection>(
   const targetOf = (url: string): QueueTarget<Part> => {
     let target = targets.get(url);
     if (target === undefined) {
-      target = readTarget(broker, url);
+      target = readTarget(broker, url, scopeOf);
       targets.set(url, target);
     }
     return target;

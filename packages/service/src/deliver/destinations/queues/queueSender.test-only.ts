@@ -1,4 +1,10 @@
+/** Sends webhooks to one kind of queue, and makes certificates for its brokers. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { rootCertificates, setDefaultCACertificates } from 'node:tls';
 import { TEST_WEBHOOK } from '@sluice/kit/contract';
+import { createCertificate } from '@sluice/testkit';
 import { onTestFinished } from 'vitest';
 import { createSender } from '../../send/send.ts';
 import type { Destination } from '../destination.ts';
@@ -13,14 +19,14 @@ export const WEBHOOK = {
   chainId: '0x1',
 };
 
-/** Opens a sender to the queues of one kind of broker, until the test has finished. */
+/** Returns a sender, which is closed after the test. By default, all addresses are allowed. */
 export function openQueueSender(
-  createDestination: (options: QueueOptions) => Destination,
+  create: (options: QueueOptions) => Destination,
   options: Partial<QueueOptions> = {},
 ) {
   const sender = createSender({
     destinations: [
-      createDestination({
+      create({
         guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }),
         readChainAndPhase: (webhook) => ({
           chainId: (webhook as typeof WEBHOOK).chainId,
@@ -46,5 +52,37 @@ export function openQueueSender(
         recordsCharged: 0,
       }),
     destinationOf: sender.destinationOf,
+  };
+}
+
+/**
+ * Returns a function that makes a certificate for a name, which this process trusts after `trust`.
+ * Files and trust end with the test.
+ */
+export function startAuthorities() {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-broker-tls-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  onTestFinished(() => setDefaultCACertificates([...rootCertificates]));
+  const year = 365 * 86_400_000;
+  const certificates: string[] = [];
+  return {
+    certify(name: string) {
+      // Different subjects, because issuers are found by subject.
+      const commonName = `authority-${certificates.length}`;
+      const certified = createCertificate({
+        commonName,
+        names: [name],
+        validFrom: new Date(Date.now() - year),
+        expiresAt: new Date(Date.now() + year),
+      });
+      const { key, cert } = certified;
+      certificates.push(cert);
+      const file = join(folder, commonName);
+      const files = { key: `${file}.key`, cert: `${file}.crt` };
+      writeFileSync(files.key, key);
+      writeFileSync(files.cert, cert);
+      return { certified, files };
+    },
+    trust: () => setDefaultCACertificates([...rootCertificates, ...certificates]),
   };
 }

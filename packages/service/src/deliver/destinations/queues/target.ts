@@ -9,25 +9,28 @@ export type QueueTarget<Part extends object = object> = QueueServers & Part & Ta
 
 interface TargetPlace extends Place {
   url: URL;
-  /** The scheme, login, hosts and port. */
+  /** The scheme, login, hosts and port, and what else a connection is bound to. */
   place: string;
   login: Login | undefined;
   /** Hides the login in texts of the broker. */
   clean: CleanText;
 }
 
+/** @param scopeOf returns what a connection is bound to besides the server and the login */
 export function readTarget<Part extends object>(
   broker: QueueBroker<Part>,
   text: string,
+  scopeOf: (part: Part) => string,
 ): QueueTarget<Part> {
   const url = new URL(text);
   const { protocol, username, password, host } = url;
-  const place = `${protocol}//${username}:${password}@${host}`;
+  const server = `${protocol}//${username}:${password}@${host}`;
+  const parsed = parseBrokerUrl(broker, text);
   return {
-    ...parseBrokerUrl(broker, text),
+    ...parsed,
     url,
-    place,
+    place: `${server}/${scopeOf(parsed)}`,
     login: readLogin(url),
-    clean: cleanReceiverText(place),
+    clean: cleanReceiverText(server),
   };
 }
