@@ -39,6 +39,7 @@ const VERSIONS = [
   [API.versions, 0, 3],
   [API.authenticate, 0, 1],
 ] as const;
+const MAX_REQUEST_BYTES = 100 * 1024 * 1024;
 const SASL_FAILED = 58;
 const MECHANISM_UNSUPPORTED = 33;
 
@@ -108,6 +109,8 @@ export async function startScriptedBroker(script: BrokerScript = {}): Promise<Sc
 
     socket.on('data', (chunk: Buffer) => {
       received = Buffer.concat([received, chunk]);
+      // Brokers close a connection with an impossible size, such as one of TLS.
+      if (received.length >= 4 && received.readUInt32BE() > MAX_REQUEST_BYTES) socket.destroy();
       while (received.length >= 4 && received.length >= 4 + received.readInt32BE()) {
         const end = 4 + received.readInt32BE();
         const request = received.subarray(4, end);
