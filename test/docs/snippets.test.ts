@@ -21,12 +21,14 @@ import { createFakeSender, sampleWebhook } from '@sluice/kit/testing';
 import {
   type Activity,
   type Anvil,
+  type KafkaMock,
   type Nats,
   type Postgres,
   type WebhookSink,
   deployContracts,
   startActivity,
   startAnvil,
+  startKafkaMock,
   startNats,
   startPostgres,
   startWebhookSink,
@@ -60,6 +62,7 @@ let activity: Activity;
 let service: Served;
 let sink: WebhookSink;
 let nats: Nats;
+let kafka: KafkaMock;
 let postgres: Postgres;
 let children: ChildProcess[] = [];
 
@@ -79,6 +82,7 @@ beforeAll(async () => {
   );
   sink = await startWebhookSink();
   nats = await startNats();
+  kafka = await startKafkaMock();
   postgres = await startPostgres();
   anvil = await startAnvil();
   service = await serve([
@@ -104,6 +108,7 @@ afterAll(async () => {
   await anvil?.stop();
   await sink?.close();
   await nats?.stop();
+  await kafka?.stop();
   await postgres?.stop();
   for (const path of [data, folder]) rmSync(path, { recursive: true, force: true });
 });
@@ -124,6 +129,7 @@ function run(file: string): Run {
       SLUICE_API_KEY: API_KEY,
       SLUICE_SECRET: SECRET,
       NATS_URL: nats.url,
+      KAFKA_BROKERS: kafka.brokers.join(','),
       NO_COLOR: '1',
       FORCE_COLOR: undefined,
     },
