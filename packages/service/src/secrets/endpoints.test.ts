@@ -8,6 +8,7 @@ test.each([
   'nats://user:pass@broker:4222/hooks.{stream}',
   'nats://pass@a,b:4222/hooks?stream=HOOKS',
   'TLS://user:pass@broker/hooks',
+  'amqps://user:pass@a,b/vhost?exchange=hooks&routingKey=a.{chain}',
 ])('%s: the ledger has its login encrypted, and all else as it is', (webhookUrl) => {
   const { seal, open } = createEndpoints(createVault([randomBytes(32)]));
   const sealed = seal('stream', { webhookUrl, headers: {}, oauth2: null });
