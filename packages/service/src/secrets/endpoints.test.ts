@@ -9,6 +9,7 @@ test.each([
   'nats://pass@a,b:4222/hooks?stream=HOOKS',
   'TLS://user:pass@broker/hooks',
   'kafka+ssl://user:pass@a,b:9093/hooks?key={chain}&sasl=scram-sha-512',
+  'amqps://user:pass@a,b/vhost?exchange=hooks&routingKey=a.{chain}',
 ])('%s: the ledger has its login encrypted, and all else as it is', (webhookUrl) => {
   const { seal, open } = createEndpoints(createVault([randomBytes(32)]));
   const sealed = seal('stream', { webhookUrl, headers: {}, oauth2: null });

@@ -46,6 +46,8 @@ export interface RabbitMqOptions {
   servers?: number;
   /** Whether clients connect to each server through a {@link FaultProxy}. Default: false. */
   isProxied?: boolean;
+  /** Whether clients must use TLS, as `config` sets it (`ssl_options.…`). Default: false. */
+  isTls?: boolean;
   /** Users besides `guest`. */
   users?: readonly RabbitMqUser[];
   /** Additional lines of the configuration of each server. Default: none. */
@@ -72,6 +74,7 @@ const SCRIPTS = '/usr/lib/rabbitmq/bin';
 export async function startRabbitMq({
   servers: count = 1,
   isProxied = false,
+  isTls = false,
   users = [],
   config = '',
 }: RabbitMqOptions = {}): Promise<RabbitMq> {
@@ -89,6 +92,7 @@ export async function startRabbitMq({
   await writeFile(path.join(folder, '.erlang.cookie'), randomBytes(16).toString('hex'), {
     mode: 0o400,
   });
+  const scheme = isTls ? 'amqps' : 'amqp';
   const definitions = path.join(folder, 'definitions.json');
   await writeFile(definitions, JSON.stringify(toDefinitions(users)));
   // The servers would start one that outlives them.
@@ -108,7 +112,7 @@ export async function startRabbitMq({
     const file = path.join(own, 'rabbitmq.conf');
     await writeFile(
       file,
-      `listeners.tcp.1 = 127.0.0.1:${port}
+      `${isTls ? 'listeners.tcp = none\nlisteners.ssl.1' : 'listeners.tcp.1'} = 127.0.0.1:${port}
 load_definitions = ${definitions}
 log.console = true
 log.file = false
@@ -135,8 +139,8 @@ ${config}
     let server = await launchIt();
     return {
       name,
-      url: `amqp://127.0.0.1:${network?.port ?? port}`,
-      directUrl: `amqp://127.0.0.1:${port}`,
+      url: `${scheme}://127.0.0.1:${network?.port ?? port}`,
+      directUrl: `${scheme}://127.0.0.1:${port}`,
       network,
       async ctl(...args: string[]) {
         const { stdout } = await run(findScript('rabbitmqctl'), ['-q', '-n', node, ...args], {

@@ -53,7 +53,7 @@ export const destinationFields = {
   webhookUrl: {
     kind: 'text',
     description:
-      'Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them; `nats://host:4222/subject` or `tls:` for NATS JetStream; `kafka://host:9092/topic` or `kafka+ssl:` for Kafka; `postgres://host/database?schema=NAME` for tables.',
+      'Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them; `nats://host:4222/subject` or `tls:` for NATS JetStream; `amqps://host/vhost?routingKey=QUEUE` for RabbitMQ; `kafka://host:9092/topic` or `kafka+ssl:` for Kafka; `postgres://host/database?schema=NAME` for tables.',
     accepts: webhookUrl,
     isRequired: true,
     returns: z.string(),

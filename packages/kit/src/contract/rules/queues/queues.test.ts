@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { parseBrokerUrl } from './broker.ts';
 import { KAFKA } from './kafka.ts';
 import { NATS } from './nats.ts';
+import { RABBIT_MQ } from './rabbitMq.ts';
 import { queueBrokerOf, queueUrlProblem } from './queues.ts';
 import { fillTemplate } from './template.ts';
 
@@ -42,7 +43,35 @@ test('a URL of Kafka has a topic, and possibly a key and a mechanism of the logi
   });
 });
 
+test('a URL of RabbitMQ has a host, a vhost, an exchange and a routing key', () => {
+  const url = 'amqps://user:pass@a,b/orders%2Feu?exchange=hooks&routingKey=paid.{chain}';
+  expect(parseBrokerUrl(RABBIT_MQ, url)).toEqual({
+    isTls: true,
+    hosts: ['a', 'b'],
+    port: 5671,
+    vhost: 'orders/eu',
+    exchange: 'hooks',
+    routingKey: 'paid.{chain}',
+  });
+  for (const [place, vhost] of Object.entries({ '': '/', '/': '/', '/%2F': '/', '/eu': 'eu' })) {
+    expect(parseBrokerUrl(RABBIT_MQ, `amqp://host${place}?routingKey=queue`)).toMatchObject({
+      isTls: false,
+      port: 5672,
+      vhost,
+      exchange: '',
+      routingKey: 'queue',
+    });
+  }
+});
+
 test.each([
+  ['amqp://', /host and a routing key, such as amqp:/],
+  ['amqp://a', /name of a queue as routingKey/],
+  ['amqp://a/b/c?routingKey=q', /%2F for a \//],
+  ['amqp://a/%zz?routingKey=q', /% only before/],
+  ['amqp://a/?routingKey=q&x=1', /no parameters except exchange and routingKey$/],
+  ['amqp://a/?routingKey={block}', /only the placeholders/],
+  [`amqp://a/?routingKey=${'é'.repeat(128)}`, /at most 255 bytes/],
   ['nats://', /host and a subject, such as nats:/],
   ['nats://:4222/a', /host and a subject/],
   ['nats://a:4222,b:4222/a', /host and a subject/],
@@ -74,6 +103,7 @@ test('a broker is known by the scheme of its URLs', () => {
   expect(queueBrokerOf('Nats://a/b')).toBe(NATS);
   expect(queueBrokerOf('tls://a/b')).toBe(NATS);
   expect(queueBrokerOf('kafka+ssl://a/b')).toBe(KAFKA);
+  expect(queueBrokerOf('amqps://a/b')).toBe(RABBIT_MQ);
   for (const url of ['https://a/b', 'sluice://feed', 'nats:a', 'constructor://a', '']) {
     expect(queueBrokerOf(url)).toBeUndefined();
   }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rootCertificates, setDefaultCACertificates } from 'node:tls';
 import { TEST_WEBHOOK } from '@sluice/kit/contract';
-import { createCertificate } from '@sluice/testkit';
+import { type CertificateOptions, createCertificate } from '@sluice/testkit';
 import { onTestFinished } from 'vitest';
 import { createSender } from '../../send/send.ts';
 import type { Destination } from '../destination.ts';
@@ -66,7 +66,7 @@ export function startAuthorities() {
   const year = 365 * 86_400_000;
   const certificates: string[] = [];
   return {
-    certify(name: string) {
+    certify(name: string, more: Pick<CertificateOptions, 'issuer' | 'isAuthority'> = {}) {
       // Different subjects, because issuers are found by subject.
       const commonName = `authority-${certificates.length}`;
       const certified = createCertificate({
@@ -74,6 +74,7 @@ export function startAuthorities() {
         names: [name],
         validFrom: new Date(Date.now() - year),
         expiresAt: new Date(Date.now() + year),
+        ...more,
       });
       const { key, cert } = certified;
       certificates.push(cert);

@@ -13,11 +13,19 @@ export interface PublishChannel {
   close(): Promise<void>;
 }
 
+/**
+ * Maximum number of messages of a channel that wait for their confirmation. If a queue does not
+ * respond, a broker stops reading from the whole connection after 400.
+ */
+const MAX_IN_FLIGHT = 200;
+
 /** @param onClosed called when the channel can no longer be used */
 export function openChannel(model: ChannelModel, onClosed: () => void): PublishChannel {
   const inFlight = new Set<(error: PublishError) => void>();
   /** IDs of messages that the broker returned, each shortly before its confirmation. */
   const returned = new Set<string>();
+  /** Messages that wait until others are confirmed. */
+  const waiting: (() => void)[] = [];
   let failure: Error | undefined;
 
   const opening = model.createConfirmChannel();
@@ -25,7 +33,10 @@ export function openChannel(model: ChannelModel, onClosed: () => void): PublishC
     (channel) => {
       channel.on('error', (error: Error) => (failure = error));
       channel.on('return', ({ properties }) => returned.add(String(properties.messageId)));
-      channel.on('close', onClosed);
+      channel.on('close', () => {
+        onClosed();
+        for (const proceed of waiting.splice(0)) proceed();
+      });
     },
     () => onClosed(),
   );
@@ -53,6 +64,9 @@ export function openChannel(model: ChannelModel, onClosed: () => void): PublishC
       const channel = await opening.catch(() => {
         throw new PublishError('lost');
       });
+      if (inFlight.size >= MAX_IN_FLIGHT) {
+        await new Promise<void>((proceed) => waiting.push(proceed));
+      }
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       inFlight.add(reject);
       try {
@@ -63,6 +77,7 @@ export function openChannel(model: ChannelModel, onClosed: () => void): PublishC
         throw (error as Error).name === 'IllegalOperationError' ? toFailure(message) : error;
       } finally {
         inFlight.delete(reject);
+        waiting.shift()?.();
       }
     },
     fail(reason) {

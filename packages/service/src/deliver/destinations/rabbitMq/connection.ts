@@ -26,8 +26,13 @@ const CONNECT_MS = 3_000;
 const HEARTBEAT_S = 3;
 /** Time for the confirmations of messages that the broker read before it was blocked. */
 const BLOCKED_MS = 1_000;
-/** Time for the broker to close a channel or the connection. */
+/** Time for the broker to close the connection. */
 const CLOSE_MS = 2_000;
+/**
+ * Time for the broker to close a channel. It takes long if a queue does not respond. If the broker
+ * reads nothing from the connection because of that, all of its channels are lost.
+ */
+const CHANNEL_CLOSE_MS = 10_000;
 /** Maximum number of channels. Brokers allow 2,047 by default. */
 const MAX_CHANNELS = 1_000;
 
@@ -84,15 +89,19 @@ function manage(model: ChannelModel, address: string): RabbitMqConnection {
     void (model.connection as unknown as { stream: Duplex }).stream.destroy(new Error('closed'));
 
   /** Closes something in time, or else the connection. */
-  const closeInTime = async (closing: Promise<void>): Promise<void> => {
-    const timer = setTimeout(destroy, CLOSE_MS);
-    await closing.catch(() => {});
+  const closeInTime = async (closing: Promise<void>, limitMs: number): Promise<void> => {
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(() => {
+      destroy();
+      resolve();
+    }, limitMs);
+    await Promise.race([closing.catch(() => {}), late]);
     clearTimeout(timer);
   };
 
   const drop = (key: string, channel: PublishChannel): void => {
     if (channels.get(key) === channel) channels.delete(key);
-    void closeInTime(channel.close());
+    void closeInTime(channel.close(), CHANNEL_CLOSE_MS);
   };
 
   const channelOf = (key: string): PublishChannel => {
@@ -121,7 +130,7 @@ function manage(model: ChannelModel, address: string): RabbitMqConnection {
   };
 
   const close = async (): Promise<void> => {
-    if (!isClosed) await closeInTime(model.close());
+    if (!isClosed) await closeInTime(model.close(), CLOSE_MS);
   };
 
   return {

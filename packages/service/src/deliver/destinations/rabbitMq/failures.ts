@@ -25,7 +25,7 @@ export function explainConnecting(
     return 'the broker does not offer TLS: start the webhook URL with amqp:';
   }
   if (message === 'connect ETIMEDOUT') return 'the broker did not accept the connection in time';
-  return /^(Socket closed abruptly|Frame size|Invalid frame)/.test(message)
+  return /^(Socket closed abruptly|Frame size|Invalid frame)|ECONNRESET/.test(message)
     ? 'the server closed the connection, or is not a RabbitMQ broker: check the host and port, and start the webhook URL with amqps: if the broker uses TLS'
     : describeError(error);
 }
