@@ -23,12 +23,14 @@ import {
   type Anvil,
   type Nats,
   type Postgres,
+  type RabbitMq,
   type WebhookSink,
   deployContracts,
   startActivity,
   startAnvil,
   startNats,
   startPostgres,
+  startRabbitMq,
   startWebhookSink,
   until,
 } from '@sluice/testkit';
@@ -60,6 +62,7 @@ let activity: Activity;
 let service: Served;
 let sink: WebhookSink;
 let nats: Nats;
+let rabbit: RabbitMq;
 let postgres: Postgres;
 let children: ChildProcess[] = [];
 
@@ -79,6 +82,7 @@ beforeAll(async () => {
   );
   sink = await startWebhookSink();
   nats = await startNats();
+  rabbit = await startRabbitMq();
   postgres = await startPostgres();
   anvil = await startAnvil();
   service = await serve([
@@ -104,6 +108,7 @@ afterAll(async () => {
   await anvil?.stop();
   await sink?.close();
   await nats?.stop();
+  await rabbit?.stop();
   await postgres?.stop();
   for (const path of [data, folder]) rmSync(path, { recursive: true, force: true });
 });
@@ -124,6 +129,7 @@ function run(file: string): Run {
       SLUICE_API_KEY: API_KEY,
       SLUICE_SECRET: SECRET,
       NATS_URL: nats.url,
+      RABBITMQ_URL: rabbit.url,
       NO_COLOR: '1',
       FORCE_COLOR: undefined,
     },
