@@ -24,6 +24,7 @@ import {
   type KafkaMock,
   type Nats,
   type Postgres,
+  type RabbitMq,
   type WebhookSink,
   deployContracts,
   startActivity,
@@ -31,6 +32,7 @@ import {
   startKafkaMock,
   startNats,
   startPostgres,
+  startRabbitMq,
   startWebhookSink,
   until,
 } from '@sluice/testkit';
@@ -63,6 +65,7 @@ let service: Served;
 let sink: WebhookSink;
 let nats: Nats;
 let kafka: KafkaMock;
+let rabbit: RabbitMq;
 let postgres: Postgres;
 let children: ChildProcess[] = [];
 
@@ -83,6 +86,7 @@ beforeAll(async () => {
   sink = await startWebhookSink();
   nats = await startNats();
   kafka = await startKafkaMock();
+  rabbit = await startRabbitMq();
   postgres = await startPostgres();
   anvil = await startAnvil();
   service = await serve([
@@ -109,6 +113,7 @@ afterAll(async () => {
   await sink?.close();
   await nats?.stop();
   await kafka?.stop();
+  await rabbit?.stop();
   await postgres?.stop();
   for (const path of [data, folder]) rmSync(path, { recursive: true, force: true });
 });
@@ -130,6 +135,7 @@ function run(file: string): Run {
       SLUICE_SECRET: SECRET,
       NATS_URL: nats.url,
       KAFKA_BROKERS: kafka.brokers.join(','),
+      RABBITMQ_URL: rabbit.url,
       NO_COLOR: '1',
       FORCE_COLOR: undefined,
     },

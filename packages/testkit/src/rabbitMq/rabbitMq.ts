@@ -14,9 +14,7 @@ import { type TetheredProcess, startTethered } from '../tether.ts';
 /** A RabbitMQ server of a cluster, or a single one. */
 export interface RabbitMqServer {
   readonly name: string;
-  /** `amqp://127.0.0.1:<port>`, or the URL of `network`. Stays the same after a restart. */
-  readonly url: string;
-  /** `amqp://127.0.0.1:<port>`, without a proxy. */
+  /** URL of the server without the proxy. Stays the same after a restart. */
   readonly directUrl: string;
   /** The proxy in front of the server; undefined without `isProxied`. */
   readonly network: FaultProxy | undefined;
@@ -34,7 +32,10 @@ export interface RabbitMqServer {
 
 /** Temporary servers. When this process ends, even by SIGKILL, they end too. */
 export interface RabbitMq {
-  /** URL of the first server. */
+  /**
+   * URL of all servers, or of their proxies: `amqp://127.0.0.1,127.0.0.2:<port>`, because the servers
+   * of a URL have the same port.
+   */
   readonly url: string;
   readonly servers: readonly RabbitMqServer[];
   /** Stops the servers and deletes their data. */
@@ -66,7 +67,8 @@ const START_MS = 60_000;
 const SCRIPTS = '/usr/lib/rabbitmq/bin';
 
 /**
- * Starts servers on free ports of 127.0.0.1.
+ * Starts servers on free ports of 127.0.0.1. Several servers need Linux, where all of 127.0.0.0/8 is
+ * of this machine.
  *
  * @throws Error if `rabbitmq-server` is not installed or does not start. The message explains the
  * cause.
@@ -80,13 +82,14 @@ export async function startRabbitMq({
 }: RabbitMqOptions = {}): Promise<RabbitMq> {
   const program = findScript('rabbitmq-server');
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-rabbitmq-'));
-  const epmdPort = await findFreePort();
+  const [epmdPort, sharedPort] = [await findFreePort(), await findFreePort()];
+  const hosts = Array.from({ length: count }, (_, index) => `127.0.0.${index + 1}`);
   const env = {
     PATH: process.env['PATH'],
     // Erlang keeps its cookie here.
     HOME: folder,
     ERL_EPMD_PORT: String(epmdPort),
-    ERL_EPMD_ADDRESS: '127.0.0.1',
+    ERL_EPMD_ADDRESS: LOOPBACK,
     RABBITMQ_CONF_ENV_FILE: '/dev/null',
   };
   await writeFile(path.join(folder, '.erlang.cookie'), randomBytes(16).toString('hex'), {
@@ -96,23 +99,27 @@ export async function startRabbitMq({
   const definitions = path.join(folder, 'definitions.json');
   await writeFile(definitions, JSON.stringify(toDefinitions(users)));
   // The servers would start one that outlives them.
-  const epmd = await startTethered('epmd', ['-port', String(epmdPort), '-address', '127.0.0.1'], {
+  const epmd = await startTethered('epmd', ['-port', String(epmdPort), '-address', LOOPBACK], {
     lostFolder: folder,
   });
   epmd.stdout.resume();
   epmd.stderr.resume();
   const servers: (RabbitMqServer & { end(): Promise<void> })[] = [];
 
-  const create = async (name: string) => {
-    const port = await findFreePort();
-    const network = isProxied ? await startFaultProxy({ port }) : undefined;
+  const create = async (name: string, index: number) => {
+    const host = hosts[index]!;
+    const port = isProxied ? await findFreePort() : sharedPort;
+    const directHost = isProxied ? LOOPBACK : host;
+    const network = isProxied
+      ? await startFaultProxy({ port, at: { host, port: sharedPort } })
+      : undefined;
     const own = path.join(folder, name);
     await mkdir(own);
     const node = `${name}@localhost`;
     const file = path.join(own, 'rabbitmq.conf');
     await writeFile(
       file,
-      `${isTls ? 'listeners.tcp = none\nlisteners.ssl.1' : 'listeners.tcp.1'} = 127.0.0.1:${port}
+      `${isTls ? 'listeners.tcp = none\nlisteners.ssl.1' : 'listeners.tcp.1'} = ${directHost}:${port}
 load_definitions = ${definitions}
 log.console = true
 log.file = false
@@ -139,8 +146,7 @@ ${config}
     let server = await launchIt();
     return {
       name,
-      url: `${scheme}://127.0.0.1:${network?.port ?? port}`,
-      directUrl: `${scheme}://127.0.0.1:${port}`,
+      directUrl: `${scheme}://${directHost}:${port}`,
       network,
       async ctl(...args: string[]) {
         const { stdout } = await run(findScript('rabbitmqctl'), ['-q', '-n', node, ...args], {
@@ -172,18 +178,19 @@ ${config}
   };
   try {
     // The others join the first.
-    servers.push(await create(FIRST));
-    const others = Array.from({ length: count - 1 }, (_, index) => `n${index + 2}`);
-    servers.push(...(await Promise.all(others.map(create))));
+    servers.push(await create(FIRST, 0));
+    const others = hosts.slice(1).map((_, index) => create(`n${index + 2}`, index + 1));
+    servers.push(...(await Promise.all(others)));
   } catch (error) {
     await stop();
     throw error;
   }
-  return { url: servers[0]!.url, servers, stop };
+  return { url: `${scheme}://${hosts.join(',')}:${sharedPort}`, servers, stop };
 }
 
 const run = promisify(execFile);
 const FIRST = 'n1';
+const LOOPBACK = '127.0.0.1';
 
 const findScript = (name: string): string => {
   const debian = path.join(SCRIPTS, name);
