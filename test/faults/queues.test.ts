@@ -7,6 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { until } from '@sluice/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import type { FaultBroker, FaultServer } from './brokers/broker.ts';
+import { startKafkaBroker } from './brokers/kafka.ts';
 import { startNatsBroker } from './brokers/nats.ts';
 import { startRabbitMqBroker } from './brokers/rabbitMq.ts';
 import { type Watch, startWorld } from './world.ts';
@@ -63,8 +64,9 @@ const FAULT_KINDS: readonly ((broker: FaultBroker) => Promise<void>)[] = [
  * killed only if `FAULT_COUNT` is more than the default.
  */
 const BROKERS = [
-  { name: 'NATS', start: startNatsBroker, faults: 3 },
-  { name: 'RabbitMQ', start: startRabbitMqBroker, faults: 4 },
+  { name: 'NATS', start: startNatsBroker, faults: 3, kinds: FAULT_KINDS },
+  { name: 'RabbitMQ', start: startRabbitMqBroker, faults: 4, kinds: FAULT_KINDS },
+  { name: 'Kafka', start: startKafkaBroker, faults: 2, kinds: FAULT_KINDS.slice(0, 2) },
 ];
 
 test.each(BROKERS)('fault 26: $name has faults under load', async ({ start, ...defaults }) => {
@@ -104,7 +106,7 @@ test.each(BROKERS)('fault 26: $name has faults under load', async ({ start, ...d
     await until('it is time', async () => mined >= allowed && (await hasMost()), LIMIT_MS);
     isBroken = true;
     allowed = Math.ceil((blocks * (fault + 1)) / faults);
-    await FAULT_KINDS[fault % FAULT_KINDS.length]!(broker);
+    await defaults.kinds[fault % defaults.kinds.length]!(broker);
     isBroken = false;
   }
   await load;

@@ -19,7 +19,7 @@ export interface KafkaMock {
    * through it, and then connect to them directly.
    */
   readonly network: FaultProxy;
-  /** Reads all messages of a topic. */
+  /** Reads all messages of a topic; rejects after a while if the cluster does not respond. */
   read(topic: string): Promise<KafkaRecord[]>;
   /**
    * Stops the process with SIGSTOP: connections stay open and get no response. Resolves when all of
@@ -44,6 +44,7 @@ export interface KafkaRecord {
 }
 
 const START_MS = 30_000;
+const READ_MS = 60_000;
 const MAX_OUTPUT_BYTES = 512 * 1024 * 1024;
 const run = promisify(execFile);
 
@@ -74,7 +75,10 @@ export async function startKafkaMock({ brokers: count = 1 } = {}): Promise<Kafka
     async read(topic) {
       const list = brokers.join(',');
       const options = ['-C', '-b', list, '-t', topic, '-o', 'beginning', '-e', '-q', '-J'];
-      const { stdout } = await run(program, options, { maxBuffer: MAX_OUTPUT_BYTES });
+      const { stdout } = await run(program, options, {
+        maxBuffer: MAX_OUTPUT_BYTES,
+        timeout: READ_MS,
+      });
       return stdout.split('\n').filter(Boolean).map(toRecord);
     },
     async pause() {
