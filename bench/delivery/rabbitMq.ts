@@ -29,7 +29,7 @@ export async function startRabbitMqBench(): Promise<BenchBroker> {
             mandatory: true,
           };
           confirming.sendToQueue(QUEUE, body, options, (error: unknown) =>
-            error === null ? resolve() : reject(error as Error),
+            error === null ? resolve() : reject(error),
           );
           return promise;
         },

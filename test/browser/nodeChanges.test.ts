@@ -71,7 +71,7 @@ test('a node is tested, added and removed, in both themes and on a phone', async
 
   // The URL field shows an error for a node of a different chain, until the chain or the URL
   // changes.
-  await dialog.getByLabel('Chain', { exact: true }).selectOption('');
+  await dialog.getByLabel('Chain', { exact: true }).selectOption({ label: 'Other chain' });
   await dialog.getByLabel('Chain ID').fill('0x1');
   await url.fill(nodeUrl);
   await dialog.getByRole('button', { name: 'Test' }).click();
@@ -88,6 +88,11 @@ test('a node is tested, added and removed, in both themes and on a phone', async
 
   await dialog.getByRole('button', { name: 'Test' }).click();
   await dialog.getByText(/The URL responds and serves this chain \(\d+ ms\)/).waitFor();
+
+  // The node says which chain it serves.
+  await dialog.getByLabel('Chain', { exact: true }).selectOption('');
+  await dialog.getByRole('button', { name: 'Test' }).click();
+  await dialog.getByText(/The URL responds and serves 0x7a69 \(\d+ ms\)/).waitFor();
   await dialog.getByRole('button', { name: 'Add node' }).click();
   await dialog.waitFor({ state: 'detached' });
   const { host } = new URL(nodeUrl);
@@ -100,6 +105,16 @@ test('a node is tested, added and removed, in both themes and on a phone', async
   await remove.click();
   await page.getByText('To undo this, add the URL of the node again.').waitFor();
   await expectAccessible(page);
+  await page.getByRole('button', { name: 'Remove node' }).click();
+  await remove.waitFor({ state: 'detached' });
+
+  // The URL alone is enough, and its field has the focus.
+  await page.getByRole('button', { name: 'Add node…' }).click();
+  await url.waitFor();
+  await page.keyboard.type(nodeUrl);
+  await page.keyboard.press('Enter');
+  await page.getByText(/^Node of .+ added$/).waitFor();
+  await remove.click();
   await page.getByRole('button', { name: 'Remove node' }).click();
   await remove.waitFor({ state: 'detached' });
   visitor.expectComplaints((text) => text.includes('422'));

@@ -317,4 +317,12 @@ export const MUTATIONS: readonly Mutation[] = [
     suite: 'queues',
     tests: 'fault 26:',
   },
+  {
+    fault: 26,
+    what: 'a message that a queue rejects counts as delivered',
+    file: `${SERVICE}/deliver/destinations/rabbitMq/channel.ts`,
+    edits: [["settle(new PublishError('rejected'))", 'settle()']],
+    suite: 'queues',
+    tests: 'fault 26: RabbitMQ',
+  },
 ];

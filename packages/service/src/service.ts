@@ -27,6 +27,7 @@ import { createTestWebhook } from './deliver/testWebhook.ts';
 import {
   EXPLORERS,
   openFamilies,
+  findChain,
   openNode,
   prepareApi,
   readChainAndPhase,
@@ -433,7 +434,7 @@ function createApi(
     addedUrls,
     keyPairs,
     allowsNodeChanges: config.allowNodeChanges,
-    testNode: createNodeTest(nodeGuard, openNode),
+    testNode: createNodeTest(nodeGuard, { openNode, findChain }),
     testAlertUrl: createAlertUrlTest({ guard, sender }),
     readMetrics: () => metrics.read(),
     whyNotReady: () => readiness.read(),

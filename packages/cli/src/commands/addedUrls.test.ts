@@ -22,9 +22,9 @@ test('a node is tested, added, listed with its origin and removed', async () => 
   const wrong = await world.sluice(['chains', 'test', second.url, '--chain', '0x1']);
   expect(wrong).toMatchObject({ code: 9, stderr: expect.stringContaining('another chain') });
 
-  const refused = await world.sluice(['chains', 'add', '0x1', second.url]);
+  const refused = await world.sluice(['chains', 'add', second.url, '--chain', '0x1']);
   expect(refused).toMatchObject({ code: 5, stderr: expect.stringContaining('another chain') });
-  const added = await world.sluice(['chains', 'add', '0x53a', `${second.url}/key-in-path`]);
+  const added = await world.sluice(['chains', 'add', `${second.url}/key-in-path`]);
   expect(added.code).toBe(0);
   expect(added.stdout).toContain(`0x53a is now read from ${host}`);
   const [id = ''] = /[0-9a-f]{8}$/.exec(added.stdout.trim()) ?? [];

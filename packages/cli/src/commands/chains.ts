@@ -16,17 +16,22 @@ export function declareChains(command: Command, terminal: Terminal): void {
     .description('List chains and nodes, and the state of each')
     .addHelpText('after', examples('sluice chains list'))
     .action((options: ConnectionOptions) => listChains(options, terminal));
-  addConnectionOptions(command.command('add <chain> <url>'))
-    .description('Test a node from the service and, if it passes, read the chain from it')
+  addConnectionOptions(command.command('add <url>'))
+    .description('Test a node from the service and, if it passes, read its chain from it')
+    .option('--chain <id>', 'Chain of the node; default: the chain that it serves')
     .addHelpText(
       'after',
       examples(
-        'sluice chains add 0x1 https://node.example',
-        'sluice chains add aptos:mainnet https://fullnode.example/v1',
+        'sluice chains add https://node.example',
+        'sluice chains add https://fullnode.example/v1 --chain aptos:devnet',
       ),
     )
-    .action((chain: string, url: string, options: ConnectionOptions) =>
-      addNode({ chainId: chain, url }, options, terminal),
+    .action((url: string, options: ConnectionOptions & { chain?: string }) =>
+      addNode(
+        { url, ...(options.chain !== undefined && { chainId: options.chain }) },
+        options,
+        terminal,
+      ),
     );
   addConnectionOptions(command.command('remove <node>'))
     .description('Stop reading from a node that was added')
@@ -66,7 +71,7 @@ async function listChains(options: ConnectionOptions, terminal: Terminal): Promi
   if (chains.length === 0) {
     terminal.note(
       rewriteCommands(
-        'No chains yet. Start the service with --chain <hexId>=<rpcUrl>, or add a node: sluice chains add <hexId> <rpcUrl>',
+        'No chains yet. Start the service with --chain <hexId>=<rpcUrl>, or add a node: sluice chains add <rpcUrl>',
       ),
     );
   }

@@ -102,4 +102,9 @@ test('property: wrapped CJK text loses nothing and is never too wide', () => {
     }),
   );
   expect(wrapText('why: 財務部a/bの支払い', 2, 12)).toEqual(['why: 財務部', '  a/bの支払', '  い']);
+  expect(wrapText('why: 財務部支  支払い入', 4, 12)).toEqual([
+    'why:',
+    '    財務部支',
+    '    支払い入',
+  ]);
 });

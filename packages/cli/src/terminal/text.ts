@@ -40,9 +40,9 @@ export function wrapText(text: string, indent: number, width: number): string[] 
     const pieces = widthOf(word) <= width - indent ? [word] : divide(word);
     for (const [part, piece] of pieces.entries()) {
       const gap = at > 0 && part === 0 ? ' ' : '';
-      if (line.trim() === '' || widthOf(line + gap + piece) <= width) line += gap + piece;
+      if (widthOf(line + gap + piece) <= width) line += gap + piece;
       else {
-        lines.push(line.trimEnd());
+        if (line.trim() !== '') lines.push(line.trimEnd());
         line = ' '.repeat(Math.max(0, Math.min(indent, width - widthOf(piece)))) + piece;
       }
     }

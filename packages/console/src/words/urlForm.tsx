@@ -31,7 +31,7 @@ export function UrlForm<Sent extends { url: string }>({
   failed: string;
   test: (sent: Sent) => Promise<UrlTestResult>;
   add: (sent: Sent) => Promise<unknown>;
-  /** Renders the fields that are shown above the URL. */
+  /** Renders the fields that are shown below the URL. */
   renderFields?: (problemAt: ProblemAt) => React.ReactNode;
 }) {
   const testing = useMutation({ mutationFn: test });
@@ -60,7 +60,6 @@ export function UrlForm<Sent extends { url: string }>({
       action={action}
       failed={failed}
     >
-      {renderFields(problemAt)}
       <TextField
         label="URL"
         mono
@@ -70,6 +69,7 @@ export function UrlForm<Sent extends { url: string }>({
         value={sent.url}
         onChange={(event) => onUrl(event.target.value)}
       />
+      {renderFields(problemAt)}
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <Button
           disabled={!ready || isBusy}

@@ -51,6 +51,7 @@ import type {
   ListOptions,
   NewAlertUrl,
   NewNode,
+  NodeTestResult,
   PublicKey,
   ReadFeedOptions,
   ReleaseFeed,
@@ -237,7 +238,7 @@ export interface SluiceMethods {
   /** Test a node, and read its chain from it if it passes. All processes follow within 5 seconds. Requires --allow-node-changes. A chain can have at most 10 added nodes. */
   addNode: (body: NewNode, options?: CallOptions) => CallResult<ChainNode>;
   /** Test whether a node responds and serves a chain. Requires --allow-node-changes. */
-  testNode: (body: NewNode, options?: CallOptions) => CallResult<UrlTestResult>;
+  testNode: (body: NewNode, options?: CallOptions) => CallResult<NodeTestResult>;
   /** Stop using a node that was added. All processes follow within 5 seconds. Requires --allow-node-changes. */
   removeNode: (nodeId: string, options?: CallOptions) => CallResult<void>;
   /** List reorgs, newest first; 100 are kept for each chain. */

@@ -1717,10 +1717,20 @@ export interface NewAlertUrl {
 }
 /** A node of a chain. */
 export interface NewNode {
-  /** Chain ID in hex, or an Aptos network such as `aptos:mainnet`. */
-  chainId: string;
+  /** Chain ID in hex, or an Aptos network such as `aptos:mainnet`. Default: the chain that the node serves. */
+  chainId?: string;
   /** URL of the node; for Aptos, of its REST API. It may contain keys and is stored encrypted. */
   url: string;
+}
+/** The result of testing a node. It contains nothing of the response but the chain. */
+export interface NodeTestResult {
+  code: UrlTestCode;
+  /** The code in words, with the usual fix; continues a sentence about the URL. */
+  message: string;
+  /** Duration of the test; null unless `ok`. */
+  latencyMs: number | null;
+  /** The chain that the node serves; null unless `ok`. */
+  chainId: string | null;
 }
 /** OAuth2Credentials without the secret. */
 export interface OAuth2Client {
@@ -2333,7 +2343,7 @@ export type UrlTestCode =
   | 'rate-limited'
   | 'wrong-chain'
   | 'unusable';
-/** The result of testing a node or an alert URL. It contains nothing of the response. */
+/** The result of testing a URL. It contains nothing of the response. */
 export interface UrlTestResult {
   code: UrlTestCode;
   /** The code in words, with the usual fix; continues a sentence about the URL. */

@@ -1,11 +1,17 @@
-/** Tests, before a node is added, whether it responds and serves its chain. */
+/** Tests, before a node is added, whether it responds and which chain it serves. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { UrlTestResult } from '@sluice/kit/contract';
+import type { NodeTestResult } from '@sluice/kit/contract';
 import type { AddressGuard } from '../deliver/destinations/http/guard.ts';
 import { type SourceErrorKind, isOfKind } from '../ingest/source.ts';
 import type { AnyProvider } from '../ingest/nodes/anyProvider.ts';
 
-export type TestNode = (node: { chainId: string; url: string }) => Promise<UrlTestResult>;
+/** A node to test. Without `chainId`, its chain is read from it. */
+export interface NodeToTest {
+  chainId?: string | undefined;
+  url: string;
+}
+
+export type TestNode = (node: NodeToTest) => Promise<NodeTestResult>;
 
 /** Opens a node of a chain, and connects to it only through the guard. */
 export type OpenNode = (
@@ -13,9 +19,18 @@ export type OpenNode = (
   guard: Pick<AddressGuard, 'connect'>,
 ) => Pick<AnyProvider, 'identify' | 'readHead' | 'close'>;
 
+/**
+ * Asks a node which chain it serves; undefined if it serves none of this family, or one whose ID
+ * changes.
+ */
+export type FindChain = (
+  url: string,
+  guard: Pick<AddressGuard, 'connect'>,
+) => Promise<string | undefined>;
+
 const TIMEOUT_MS = 10_000;
 
-type Failure = Pick<UrlTestResult, 'code' | 'message'>;
+type Failure = Pick<NodeTestResult, 'code' | 'message'>;
 
 // The messages do not quote the response, which may come from another server in the network.
 const FAILURES: Partial<Record<SourceErrorKind, Failure>> = {
@@ -36,6 +51,10 @@ const UNUSABLE: Failure = {
   code: 'unusable',
   message: 'does not return its newest block: check the URL, or use another node',
 };
+const UNKNOWN: Failure = {
+  code: 'unusable',
+  message: 'does not say which chain it serves: choose the chain, or correct the URL',
+};
 const TIMED_OUT: Failure = {
   code: 'timed-out',
   message: `did not respond within ${TIMEOUT_MS / 1_000} s: check the URL, or use another node`,
@@ -43,46 +62,51 @@ const TIMED_OUT: Failure = {
 
 export function createNodeTest(
   guard: Pick<AddressGuard, 'refuseResolved' | 'connect'>,
-  openNode: OpenNode,
+  { openNode, findChain }: { openNode: OpenNode; findChain: FindChain },
   timeoutMs = TIMEOUT_MS,
 ): TestNode {
-  return async ({ chainId, url }) => {
-    const startedAt = performance.now();
-    const refused = await guard.refuseResolved(new URL(url));
-    if (refused !== undefined) return { code: 'blocked', message: refused, latencyMs: null };
-    const node = openNode({ chainId, url }, guard);
-    const over = new AbortController();
+  /** Returns the chain of a node that can be used, or why it cannot. */
+  const test = async (
+    { chainId: given, url }: NodeToTest,
+    over: AbortSignal,
+  ): Promise<string | Failure> => {
     try {
-      const failure = await Promise.race([
-        findFailure(node),
-        wait(timeoutMs, TIMED_OUT, { signal: over.signal }),
-      ]);
-      return failure === undefined
-        ? {
-            code: 'ok',
-            message: 'responds and serves this chain',
-            latencyMs: Math.round(performance.now() - startedAt),
-          }
-        : { ...failure, latencyMs: null };
-    } finally {
-      over.abort();
-      await node.close();
+      const chainId = given ?? (await findChain(url, guard));
+      if (chainId === undefined || over.aborted) return UNKNOWN;
+      const node = openNode({ chainId, url }, guard);
+      over.addEventListener('abort', () => void node.close());
+      await node.identify();
+      await node.readHead();
+      return chainId;
+    } catch (error) {
+      const known = Object.entries(FAILURES).find(([kind]) =>
+        isOfKind(error, kind as SourceErrorKind),
+      );
+      return known?.[1] ?? UNUSABLE;
     }
   };
-}
 
-/** Returns why the node cannot be used; undefined if it serves its chain. */
-async function findFailure(
-  node: Pick<AnyProvider, 'identify' | 'readHead'>,
-): Promise<Failure | undefined> {
-  try {
-    await node.identify();
-    await node.readHead();
-    return undefined;
-  } catch (error) {
-    const known = Object.entries(FAILURES).find(([kind]) =>
-      isOfKind(error, kind as SourceErrorKind),
-    );
-    return known?.[1] ?? UNUSABLE;
-  }
+  return async (node) => {
+    const startedAt = performance.now();
+    const failed = (failure: Failure): NodeTestResult => ({
+      ...failure,
+      latencyMs: null,
+      chainId: null,
+    });
+    const refused = await guard.refuseResolved(new URL(node.url));
+    if (refused !== undefined) return failed({ code: 'blocked', message: refused });
+    const over = new AbortController();
+    const tested = await Promise.race([
+      test(node, over.signal),
+      wait(timeoutMs, TIMED_OUT, { signal: over.signal }),
+    ]);
+    over.abort();
+    if (typeof tested !== 'string') return failed(tested);
+    return {
+      code: 'ok',
+      message: `responds and serves ${node.chainId === undefined ? tested : 'this chain'}`,
+      latencyMs: Math.round(performance.now() - startedAt),
+      chainId: tested,
+    };
+  };
 }

@@ -5,7 +5,7 @@ import type { ApiFamily } from '../api/family.ts';
 import type { Handlers } from '../api/handlers.ts';
 import type { FamilyChains } from '../chains/familyChains.ts';
 import type { ChainDependencies } from '../chains/followedChain.ts';
-import type { OpenNode } from '../chains/testNode.ts';
+import type { FindChain, OpenNode } from '../chains/testNode.ts';
 import type { Config } from '../config/config.ts';
 import type { ReadChainAndPhase } from '../deliver/destinations/inbox/inbox.ts';
 import type { StreamRecord } from '../store/streams/contract.ts';
@@ -19,6 +19,7 @@ export interface Family<
   readonly explorers: Readonly<Record<string, string>>;
   /** Opens a node to test it before it is added. */
   openNode: OpenNode;
+  findChain: FindChain;
   /** Returns the place of a webhook; undefined if it is a webhook of another family. */
   readChainAndPhase(webhook: object): ReturnType<ReadChainAndPhase> | undefined;
   /** Opens the family's part of the service. It follows no chains yet. */

@@ -2,7 +2,7 @@
 import { type ChainFamily, familyOf } from '@sluice/kit/contract';
 import type { AppNeeds } from '../api/app.ts';
 import type { ChainDependencies } from '../chains/followedChain.ts';
-import type { OpenNode } from '../chains/testNode.ts';
+import type { FindChain, OpenNode } from '../chains/testNode.ts';
 import type { Config } from '../config/config.ts';
 import type { ReadChainAndPhase } from '../deliver/destinations/inbox/inbox.ts';
 import type { StreamOfFamily, StreamRecord } from '../store/streams/contract.ts';
@@ -24,6 +24,21 @@ export const EXPLORERS: Readonly<Record<string, string>> = Object.assign(
 
 export const openNode: OpenNode = (node, guard) =>
   FAMILIES[familyOf(node.chainId)].openNode(node, guard);
+
+/** Asks a node which chain it serves, as a node of each family in turn. */
+export const findChain: FindChain = async (url, guard) => {
+  const failures: unknown[] = [];
+  for (const family of ALL) {
+    try {
+      const chainId = await family.findChain(url, guard);
+      if (chainId !== undefined) return chainId;
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length === ALL.length) throw failures[0];
+  return undefined;
+};
 
 export const readChainAndPhase: ReadChainAndPhase = (webhook) => {
   for (const family of ALL) {

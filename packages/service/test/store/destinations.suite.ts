@@ -34,8 +34,13 @@ export function testDestinations(tools: StoreTools): void {
       taken: Object.fromEntries(except.map((each) => [each, 1000])),
       leaseMs: 40_000,
     });
-    const suspect = await tools.store.claimSuspect({ leaseMs: 40_000, notStreams: [...except] });
-    for (const each of suspect === undefined ? some : [...some, suspect]) {
+    // Suspects are claimed one by one. Those of other tests may come first.
+    let suspect: ClaimedDelivery | undefined;
+    do {
+      suspect = await tools.store.claimSuspect({ leaseMs: 40_000, notStreams: [...except] });
+      if (suspect !== undefined) some.push(suspect);
+    } while (suspect !== undefined && suspect.streamId !== lane);
+    for (const each of some) {
       claimed.set(each.streamId, [...(claimed.get(each.streamId) ?? []), each]);
     }
     const its = claimed.get(lane) ?? [];

@@ -11,6 +11,10 @@ import { SelectField, TextField } from '../../ui/form/field.tsx';
 import { UrlForm } from '../../words/urlForm.tsx';
 import { showToast } from '../../ui/toasts.ts';
 
+/** Values of the choice of a chain that are no chain IDs. */
+const FOUND = '';
+const OTHER = 'other';
+
 /** Adds a node. If the service does not allow this, shows the command-line flag that adds it. */
 export function AddNode({
   chains,
@@ -21,27 +25,23 @@ export function AddNode({
 }) {
   const queryClient = useQueryClient();
   const { data: canAdd } = useQuery(nodeChangesQuery);
-  const [chosen, setChosen] = useState(chains[0]?.id ?? '');
+  const [chosen, setChosen] = useState<string>();
   const [typed, setTyped] = useState('');
   const [url, setUrl] = useState('');
-  const chainId = chosen || typed.trim();
+  const choice = chosen ?? (canAdd === true ? FOUND : (chains[0]?.id ?? OTHER));
+  const chainId = choice === OTHER ? typed.trim() : choice;
   const renderChain = (problem?: string) => (
     <>
-      {chains.length > 0 && (
-        <SelectField
-          label="Chain"
-          value={chosen}
-          onChange={(event) => setChosen(event.target.value)}
-        >
-          {chains.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-          <option value="">Other chain</option>
-        </SelectField>
-      )}
-      {chosen === '' && (
+      <SelectField label="Chain" value={choice} onChange={(event) => setChosen(event.target.value)}>
+        {canAdd === true && <option value={FOUND}>The one that the node serves</option>}
+        {chains.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+        <option value={OTHER}>Other chain</option>
+      </SelectField>
+      {choice === OTHER && (
         <TextField
           label="Chain ID"
           mono
@@ -60,16 +60,17 @@ export function AddNode({
     <Dialog title="Add node" onClose={onClose}>
       {canAdd === true && (
         <UrlForm
-          sent={{ chainId, url }}
+          sent={choice === FOUND ? { url } : { chainId, url }}
           onUrl={(next) => setUrl(next.trim())}
-          ready={chainId !== '' && url !== ''}
+          ready={(choice === FOUND || chainId !== '') && url !== ''}
           help="May contain a key. The URL is stored encrypted, and only its host is shown."
           action="Add node"
           failed="Couldn't add the node"
           test={(node) => sluice.testNode(node)}
           add={async (node) => {
-            await sluice.addNode(node);
-            showToast({ text: 'Node added' });
+            const added = await sluice.addNode(node);
+            const chain = chains.find(({ id }) => id === added.chainId);
+            showToast({ text: `Node of ${chain?.name ?? added.chainId} added` });
             await queryClient.invalidateQueries({ queryKey: queryKeys.chains });
             onClose();
           }}
@@ -78,7 +79,6 @@ export function AddNode({
       )}
       {canAdd === false && (
         <div className="grid gap-3">
-          {renderChain()}
           <TextField
             label="Node URL"
             mono
@@ -87,6 +87,7 @@ export function AddNode({
             value={url}
             onChange={(event) => setUrl(event.target.value)}
           />
+          {renderChain()}
           <NodeFlag flag={toNodeFlag(chainId || '0x1', url.trim() || 'https://…')} />
         </div>
       )}

@@ -140,28 +140,39 @@ export const urlOrigin = {
   addedAt: unixMs.nullable().describe('Null if configured.'),
 };
 
+const urlTestFields = {
+  code: shape(
+    'UrlTestCode',
+    '`ok` · `blocked`: its address is not allowed · `unreachable`: no response, or none from a node · `timed-out`: no complete response in time · `rejected`: the alert receiver responded with an error · `rate-limited`: the node wants fewer requests · `wrong-chain`: the node serves another chain · `unusable`: the node did not return its newest block',
+    z.enum([
+      'ok',
+      'blocked',
+      'unreachable',
+      'timed-out',
+      'rejected',
+      'rate-limited',
+      'wrong-chain',
+      'unusable',
+    ]),
+  ),
+  message: text.describe(
+    'The code in words, with the usual fix; continues a sentence about the URL.',
+  ),
+  latencyMs: number.nullable().describe('Duration of the test; null unless `ok`.'),
+};
+
 export const urlTestResult = named(
   'UrlTestResult',
-  'The result of testing a node or an alert URL. It contains nothing of the response.',
+  'The result of testing a URL. It contains nothing of the response.',
+  z.strictObject(urlTestFields),
+);
+
+export const nodeTestResult = named(
+  'NodeTestResult',
+  'The result of testing a node. It contains nothing of the response but the chain.',
   z.strictObject({
-    code: shape(
-      'UrlTestCode',
-      '`ok` · `blocked`: its address is not allowed · `unreachable`: no response, or none from a node · `timed-out`: no complete response in time · `rejected`: the alert receiver responded with an error · `rate-limited`: the node wants fewer requests · `wrong-chain`: the node serves another chain · `unusable`: the node did not return its newest block',
-      z.enum([
-        'ok',
-        'blocked',
-        'unreachable',
-        'timed-out',
-        'rejected',
-        'rate-limited',
-        'wrong-chain',
-        'unusable',
-      ]),
-    ),
-    message: text.describe(
-      'The code in words, with the usual fix; continues a sentence about the URL.',
-    ),
-    latencyMs: number.nullable().describe('Duration of the test; null unless `ok`.'),
+    ...urlTestFields,
+    chainId: chainId.nullable().describe('The chain that the node serves; null unless `ok`.'),
   }),
 );
 

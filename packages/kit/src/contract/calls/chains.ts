@@ -9,7 +9,7 @@ import {
   anyChainParam,
   tagged,
   urlOrigin,
-  urlTestResult,
+  nodeTestResult,
 } from './basics.ts';
 import { component, named, shape } from '../named.ts';
 import { chainLogQuerySchema } from '../requests/activity.ts';
@@ -305,7 +305,7 @@ export const chainsCalls = tagged('Sluice', {
     summary: 'Test whether a node responds and serves a chain',
     description: 'Requires --allow-node-changes.',
     body: nodeUrlSchema,
-    response: urlTestResult,
+    response: nodeTestResult,
     errors: [400, 422, 503],
   },
   removeNode: {

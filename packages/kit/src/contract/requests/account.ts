@@ -171,12 +171,17 @@ export const nodeUrlSchema = namedRequest(
   'A node of a chain.',
   z
     .strictObject({
-      chainId: anyChain.describe('Chain ID in hex, or an Aptos network such as `aptos:mainnet`.'),
+      chainId: anyChain
+        .exactOptional()
+        .describe(
+          'Chain ID in hex, or an Aptos network such as `aptos:mainnet`. Default: the chain that the node serves.',
+        ),
       url: urlOf(/^(https?|wss?):$/, 'http://, https://, ws:// or wss://').describe(
         'URL of the node; for Aptos, of its REST API. It may contain keys and is stored encrypted.',
       ),
     })
     .superRefine(({ chainId: chain, url }, context) => {
+      if (chain === undefined) return;
       const message = CHAIN_FORMATS[familyOf(chain)].nodeUrlProblem(url);
       if (message !== undefined) context.addIssue({ code: 'custom', message, path: ['url'] });
     }),

@@ -5,7 +5,7 @@ import { createAptosMatching } from './chains/matching.ts';
 import { toAptosSettings } from './chains/settings.ts';
 import { type FamilyChains, createFamilyChains } from '../../chains/familyChains.ts';
 import { createRuleKeeper } from '../../chains/ruleKeeper.ts';
-import { createAptosProvider } from './ingest/provider.ts';
+import { createAptosProvider, findAptosChain } from './ingest/provider.ts';
 import { defineFamily } from '../family.ts';
 import { APTOS_API } from './api/aptosApi.ts';
 import { createAptosBlockHandlers } from './api/blocks.ts';
@@ -21,6 +21,7 @@ export const APTOS = defineFamily({
   ),
   openNode: ({ chainId, url }, { connect }) =>
     createAptosProvider(findAptosNetwork(chainId)!, url, new URL(url).host, connect),
+  findChain: (url, { connect }) => findAptosChain(url, new URL(url).host, connect),
   readChainAndPhase(webhook) {
     const { network } = webhook as Partial<AptosWebhook>;
     if (!network) return undefined;

@@ -6,7 +6,7 @@ import { EXPLORERS } from './chains/explorers.ts';
 import { type FollowedEvm, followEvm } from './chains/followedEvm.ts';
 import { createEvmMatching } from './chains/matching.ts';
 import { toEvmSettings } from './chains/settings.ts';
-import { openEvmNode } from './chains/openNode.ts';
+import { findEvmChain, openEvmNode } from './chains/openNode.ts';
 import { type FamilyChains, createFamilyChains } from '../../chains/familyChains.ts';
 import { createRuleKeeper } from '../../chains/ruleKeeper.ts';
 import { checkPlan } from './enrich/plan.ts';
@@ -25,6 +25,7 @@ export const EVM = defineFamily({
   ...EVM_API,
   explorers: EXPLORERS,
   openNode: openEvmNode,
+  findChain: findEvmChain,
   readChainAndPhase(webhook) {
     const { chainId, removed, confirmed } = webhook as Partial<EvmWebhook>;
     if (chainId === undefined) return undefined;

@@ -1,12 +1,12 @@
 import type { DeliverySummary } from '@sluice/kit/contract';
-import { type RawBuilder, sql } from 'kysely';
+import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import { type Engine, readMoment } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
 import type { DayFilter } from '../engine/days.ts';
 import type { Db } from '../tables/tables.ts';
 import { type DeliveryRow, deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
 import { assignPositions } from '../feeds/positions.ts';
-import { countActivity, countFinished } from '../stats/statWrites.ts';
+import { countAttempts } from '../stats/statWrites.ts';
 import type { AttemptOutcome, DeliveryWrites } from './contract.ts';
 import { packTransport } from './transport.ts';
 
@@ -100,15 +100,14 @@ export function createDeliveryWrites({ db, engine, transact }: Ledger): Delivery
         );
         for (const { id } of pointless) changedOf.get(id)!.delivery.state = 'cancelled';
         const delivered = await listDelivered(trx, open, ended);
-        await insertAttempts(trx, engine, ended);
-        await countActivity(
+        const counted = await countAttempts(
           trx,
           engine,
           ended.map((each) => ({ ...each, wasDelivered: delivered.has(each.delivery.id) })),
-          now,
+          { now, open },
         );
+        await engine.pipeline(trx, [() => insertAttempts(trx, engine, ended), () => counted]);
         const changed = ended.map(({ delivery }) => delivery);
-        await countFinished(trx, engine, changed, open, 1);
         effects.publishDeliveries(changed);
         const placed = ended.filter(
           ({ outcome }) => outcome.entersFeed && outcome.result === 'succeeded',
@@ -199,11 +198,11 @@ async function listDelivered(
   return new Set(rows.map((row) => row.delivery_id));
 }
 
-async function insertAttempts(
+function insertAttempts(
   trx: Db,
   engine: Engine,
   ended: readonly { outcome: AttemptOutcome; delivery: DeliverySummary; day: string }[],
-): Promise<void> {
+): CompiledQuery<unknown> {
   // Nearly every attempt uses an open connection, so the `transport` column is often not needed.
   const hasTransports = ended.some(({ outcome }) => outcome.transport !== null);
   const transport = hasTransports ? sql`, transport` : sql``;
@@ -233,11 +232,11 @@ async function insertAttempts(
       ...(hasTransports && { transport: 'text' as const }),
     },
   );
-  await sql`
+  return sql`
     insert into attempt (delivery_id, number, block_day, webhook_url, started_at,
       duration_ms, status, error, response_body${transport})
     select delivery_id, number, block_day, webhook_url, started_at, duration_ms, status,
-      error, response_body${transport} from ${attempts} as made`.execute(trx);
+      error, response_body${transport} from ${attempts} as made`.compile(trx);
 }
 
 /**

@@ -57,28 +57,31 @@ export async function leaseDeliveries(
     returning id, match_id, stream_id, phase, attempts, fast_retried, records, body_bytes,
       replay_id`.execute(trx);
   if (rows.length === 0) return [];
-  const matches = await trx
-    .selectFrom('match')
-    .select(['id', 'state', 'body_head', 'body_tail', 'part', 'parts', 'origin', 'unverified'])
-    .where(open('block_day'))
-    .where(
-      sql<boolean>`id in (select id from ${listed(rows.map((row) => ({ id: row.match_id })))} as asked)`,
-    )
-    .execute();
-  const streams = await trx
-    .selectFrom('stream')
-    .select([
-      'id',
-      'webhook_url',
-      'headers',
-      'oauth2',
-      'secrets',
-      'status',
-      'timeout_seconds',
-      'retries',
-    ])
-    .where('id', 'in', [...new Set(rows.map((row) => row.stream_id))])
-    .execute();
+  const matchIds = listed(rows.map((row) => ({ id: row.match_id })));
+  const [matches, streams] = await engine.pipeline(trx, [
+    () =>
+      trx
+        .selectFrom('match')
+        .select(['id', 'state', 'body_head', 'body_tail', 'part', 'parts', 'origin', 'unverified'])
+        .where(open('block_day'))
+        .where(sql<boolean>`id in (select id from ${matchIds} as asked)`)
+        .compile(),
+    () =>
+      trx
+        .selectFrom('stream')
+        .select([
+          'id',
+          'webhook_url',
+          'headers',
+          'oauth2',
+          'secrets',
+          'status',
+          'timeout_seconds',
+          'retries',
+        ])
+        .where('id', 'in', [...new Set(rows.map((row) => row.stream_id))])
+        .compile(),
+  ]);
   const matchOf = new Map(matches.map((match) => [match.id, match]));
   // The deliveries of a stream share one object, which is copied only once between threads.
   const endpointOf = new Map(

@@ -138,9 +138,16 @@ describe('an unavailable ledger', () => {
   });
 });
 
-test('rows accumulate until due, then are written together, one write at a time', async () => {
+test('rows accumulate until due, then those of a turn are written together, one write at a time', async () => {
   let isDue = false;
-  const { writer, sizes, add } = createWorld({ isDue: () => isDue });
+  const { writer, sizes, add } = createWorld({
+    isDue: () => isDue,
+    // More rows arrive during the first write.
+    isAway(write) {
+      if (write === 1) add(4);
+      return false;
+    },
+  });
   add(3);
   await writer.flush();
   expect(sizes).toEqual([]);
@@ -149,5 +156,5 @@ test('rows accumulate until due, then are written together, one write at a time'
   add(5);
   expect(writer.flush()).toBe(flushed);
   await flushed;
-  expect(sizes).toEqual([3, 5]);
+  expect(sizes).toEqual([8, 4]);
 });

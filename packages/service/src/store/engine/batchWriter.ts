@@ -1,8 +1,9 @@
 /**
- * Writes rows in batches: each write takes the rows that arrived during the previous write. A batch
- * that the ledger rejects is halved until the invalid row is found and replaced, so that the row
- * does not block others.
+ * Writes rows in batches: each write takes the rows that arrived in one turn of the event loop, or
+ * during the previous write. A batch that the ledger rejects is halved until the invalid row is found
+ * and replaced, so that the row does not block others.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isUnavailable } from './unavailable.ts';
 
 export interface BatchWriter<Row> {
@@ -35,6 +36,7 @@ export function createBatchWriter<Row>({
   let writing: Promise<void> | undefined;
 
   const run = async (): Promise<void> => {
+    await nextTurn();
     while (rows.length > 0 && (isDue(rows.length) || most < Number.POSITIVE_INFINITY)) {
       const batch = rows.splice(0, most);
       try {

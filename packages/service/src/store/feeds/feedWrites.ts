@@ -1,5 +1,5 @@
 /** Leases the deliveries of feeds to consumers, and keeps the progress of each in one row. */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Engine } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
 import type { Db } from '../tables/tables.ts';
@@ -11,7 +11,7 @@ import {
   toConsumer,
 } from './consumers.ts';
 import type { FeedAcknowledged, FeedLimits, FeedWrites, PlacedDelivery } from './contract.ts';
-import { feedPosition, findStart, listPlaced, readHead, withinBytes } from './placed.ts';
+import { feedPosition, findStart, listPlaced, selectHead, withinBytes } from './placed.ts';
 import {
   type Lease,
   type Progress,
@@ -31,19 +31,36 @@ import { type Range, gapsIn, toRanges } from './ranges.ts';
 const MAX_GAPS = 20;
 
 export function createFeedWrites({ db, engine, transact }: Ledger): FeedWrites {
-  /** Locks the row of a consumer. Creates it; returns undefined if the feed has too many. */
+  const lockConsumer = (trx: Db, streamId: string, name: string) =>
+    selectConsumer(trx, streamId, name).modifyEnd(engine.lockRows('update'));
+
+  /** Locks the row of a consumer, and reads the newest position of its feed. */
+  const visit = async (
+    trx: Db,
+    streamId: string,
+    name: string,
+    flush?: RawBuilder<unknown>,
+  ): Promise<{ now: number; head: number; row: ConsumerRow | undefined }> => {
+    const [[head], [row]] = await engine.pipeline(trx, [
+      () => selectHead(engine, streamId, flush).compile(trx),
+      () => lockConsumer(trx, streamId, name).compile(),
+    ]);
+    return { ...head!, row };
+  };
+
+  /** Visits a consumer. Creates it; its row is undefined if the feed has too many. */
   const enter = async (
     trx: Db,
     streamId: string,
     name: string,
-    { now, head }: { now: number; head: number },
-  ): Promise<ConsumerRow | undefined> => {
-    const locked = selectConsumer(trx, streamId, name).modifyEnd(engine.lockRows('update'));
-    const known = await locked.executeTakeFirst();
-    if (known !== undefined) return known;
+    flush?: RawBuilder<unknown>,
+  ): ReturnType<typeof visit> => {
+    const visited = await visit(trx, streamId, name, flush);
+    if (visited.row !== undefined) return visited;
+    const { now, head } = visited;
     const position = await findStart(trx, streamId, head, 'start');
     await addConsumer(trx, { streamId, name, position, now });
-    return locked.executeTakeFirst();
+    return { now, head, row: await lockConsumer(trx, streamId, name).executeTakeFirst() };
   };
 
   /** Returns the deliveries to lease next, and the positions among them that no longer exist. */
@@ -87,8 +104,7 @@ export function createFeedWrites({ db, engine, transact }: Ledger): FeedWrites {
     leaseFeed: (streamId, consumer, { leaseMs, ...limits }) =>
       db.transaction().execute(async (trx) => {
         // A crash may undo a lease, whose deliveries are then returned again.
-        const { now, head } = await readHead(trx, engine, streamId, engine.deferFlush);
-        const row = await enter(trx, streamId, consumer, { now, head });
+        const { now, head, row } = await enter(trx, streamId, consumer, engine.deferFlush);
         if (row === undefined) return undefined;
         const progress = endLeases(toProgress(row), now);
         const { next, vanished } = await findNext(trx, streamId, freeIn(progress, head), limits);
@@ -112,10 +128,7 @@ export function createFeedWrites({ db, engine, transact }: Ledger): FeedWrites {
 
     acknowledgeFeed: (streamId, consumer, acknowledged) =>
       transact(async (trx, effects) => {
-        const { now, head } = await readHead(trx, engine, streamId);
-        const row = await selectConsumer(trx, streamId, consumer)
-          .modifyEnd(engine.lockRows('update'))
-          .executeTakeFirst();
+        const { now, head, row } = await visit(trx, streamId, consumer);
         if (row === undefined) return undefined;
         const before = toProgress(row);
         const ranges = await findAcknowledged(trx, streamId, acknowledged, before, head);
@@ -132,9 +145,7 @@ export function createFeedWrites({ db, engine, transact }: Ledger): FeedWrites {
 
     releaseFeed: (streamId, consumer, { positions, leaseEndsAt }) =>
       transact(async (trx, effects) => {
-        const row = await selectConsumer(trx, streamId, consumer)
-          .modifyEnd(engine.lockRows('update'))
-          .executeTakeFirst();
+        const row = await lockConsumer(trx, streamId, consumer).executeTakeFirst();
         if (row === undefined) return undefined;
         const before = toProgress(row);
         const progress = release(before, leaseEndsAt, toRanges(positions));
@@ -147,8 +158,7 @@ export function createFeedWrites({ db, engine, transact }: Ledger): FeedWrites {
 
     resetFeedConsumer: (streamId, consumer, start) =>
       transact(async (trx, effects) => {
-        const { now, head } = await readHead(trx, engine, streamId);
-        const row = await enter(trx, streamId, consumer, { now, head });
+        const { now, head, row } = await enter(trx, streamId, consumer);
         if (row === undefined) return undefined;
         const progress = startAfter(await findStart(trx, streamId, head, start));
         await saveProgress(trx, row, progress, { active_at: now });

@@ -95,22 +95,24 @@ export async function readBodies(
   }));
 }
 
-/**
- * Returns the ledger's time, and the newest position of a feed: 0 before the first.
- *
- * @param flush an expression that is evaluated with it
- */
-export async function readHead(
-  db: Db,
+/** The ledger's time, and the newest position of a feed: 0 before the first. */
+interface FeedHead {
+  now: number;
+  head: number;
+}
+
+/** @param flush an expression that is evaluated with it */
+export const selectHead = (
   engine: Engine,
   streamId: string,
   flush: RawBuilder<unknown> = sql`null`,
-): Promise<{ now: number; head: number }> {
-  const { rows } = await sql<{ now: number; head: number }>`
-    select ${engine.now()} as now, ${flush} as flush,
-      coalesce((select head from feed where stream_id = ${streamId}), 0) as head`.execute(db);
-  const { now, head } = rows[0]!;
-  return { now, head };
+): RawBuilder<FeedHead> => sql`
+  select ${engine.now()} as now, ${flush} as flush,
+    coalesce((select head from feed where stream_id = ${streamId}), 0) as head`;
+
+export async function readHead(db: Db, engine: Engine, streamId: string): Promise<FeedHead> {
+  const { rows } = await selectHead(engine, streamId).execute(db);
+  return rows[0]!;
 }
 
 /** Returns the position before the first delivery that is kept, or from this point on. */

@@ -92,27 +92,29 @@ export interface EndedAttempt {
   wasDelivered: boolean;
 }
 
-/** Counts the results of attempts in the minute of `now`. */
-export async function countActivity(
+/**
+ * Builds the statement that counts attempts in the minute of `now`, and the deliveries that they
+ * finished. `open` must include the days of their blocks.
+ */
+export async function countAttempts(
   trx: Db,
   engine: Engine,
-  ended: readonly EndedAttempt[],
-  now: number,
-): Promise<void> {
+  ended: readonly (EndedAttempt & { delivery: DeliverySummary })[],
+  { now, open }: { now: number; open: DayFilter },
+): Promise<CompiledQuery<unknown>> {
   const minute = Math.floor(now / MINUTE_MS);
-  await append(
-    trx,
-    engine,
-    ended.flatMap((each) =>
-      activityMetricsOf(each).map((metric) => ({
-        stream_id: laneOf(each.delivery),
-        minute,
-        chain: each.delivery.chainId,
-        metric,
-        n: 1,
-      })),
-    ),
+  const activity = ended.flatMap((each) =>
+    activityMetricsOf(each).map((metric) => ({
+      stream_id: laneOf(each.delivery),
+      minute,
+      chain: each.delivery.chainId,
+      metric,
+      n: 1,
+    })),
   );
+  const deliveries = ended.map(({ delivery }) => delivery);
+  const finished = await finishedStats(trx, engine, deliveries, open, 1);
+  return toAppend(trx, engine, [...activity, ...finished]);
 }
 
 /**
@@ -176,6 +178,17 @@ export async function countFinished(
   open: DayFilter,
   change: 1 | -1,
 ): Promise<void> {
+  const counted = await finishedStats(trx, engine, deliveries, open, change);
+  if (counted.length > 0) await trx.executeQuery(toAppend(trx, engine, counted));
+}
+
+async function finishedStats(
+  trx: Db,
+  engine: Engine,
+  deliveries: readonly DeliverySummary[],
+  open: DayFilter,
+  change: 1 | -1,
+): Promise<Stat[]> {
   const finished = deliveries.filter(({ state }) => state === 'succeeded' || state === 'failed');
   const counted: Stat[] = [];
   const count = (stream_id: string, chain: string, metric: TotalMetric, n: number): void => {
@@ -209,11 +222,7 @@ export async function countFinished(
       count(stream_id, chain, 'internal_transactions', match.internal_transactions);
     }
   }
-  await append(trx, engine, counted);
-}
-
-async function append(trx: Db, engine: Engine, counted: readonly Stat[]): Promise<void> {
-  if (counted.length > 0) await trx.executeQuery(toAppend(trx, engine, counted));
+  return counted;
 }
 
 const toAppend = (trx: Db, engine: Engine, counted: readonly Stat[]): CompiledQuery<unknown> =>

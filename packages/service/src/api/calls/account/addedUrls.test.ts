@@ -169,6 +169,7 @@ describe('nodes', () => {
     const twice = await failureOf(admin.addNode({ chainId: '0x1', url }));
     expect(twice.status).toBe(409);
     expect(twice.message).toContain('already configured');
+    expect((await failureOf(admin.addNode({ url }))).status).toBe(409);
     const kept = await failureOf(admin.removeNode('0x1:1'));
     expect(kept.status).toBe(409);
     expect(kept.message).toContain('--chain');
@@ -182,9 +183,12 @@ describe('nodes', () => {
     ['unreachable', CHAIN, () => `ws://${unused}`],
     ['unreachable', 'aptos:testnet', () => `http://${unused}/v1`],
     ['unreachable', CHAIN, () => 'http://unknown.invalid'],
+    ['unreachable', undefined, () => `http://${unused}`],
+    ['unreachable', undefined, () => `ws://${unused}`],
+    ['unreachable', undefined, () => sink.url],
   ])('an unusable node gets a verdict and is not stored: %s for %s', async (code, chainId, url) => {
-    const node = { chainId, url: url() };
-    expect(await admin.testNode(node)).toMatchObject({ code, latencyMs: null });
+    const node = { ...(chainId !== undefined && { chainId }), url: url() };
+    expect(await admin.testNode(node)).toMatchObject({ code, latencyMs: null, chainId: null });
     const refused = await failureOf(admin.addNode(node));
     expect(refused.status).toBe(422);
     expect(refused.details).toHaveProperty(['requestBody.url', 'message']);
@@ -194,7 +198,10 @@ describe('nodes', () => {
   test.each(['http', 'ws'])('a good node is reported with its latency: %s', async (scheme) => {
     const url = scheme === 'http' ? chain.url : chain.wsUrl;
     const verdict = await admin.testNode({ chainId: CHAIN, url });
-    expect(verdict).toMatchObject({ code: 'ok', latencyMs: expect.any(Number) });
+    expect(verdict).toMatchObject({ code: 'ok', latencyMs: expect.any(Number), chainId: CHAIN });
+    const found = await admin.testNode({ url });
+    expect(found).toMatchObject({ code: 'ok', chainId: CHAIN });
+    expect(found.message).toBe(`responds and serves ${CHAIN}`);
     const { result } = await admin.listAudit({ limit: 1 });
     expect(result[0]).toMatchObject({
       action: 'testNode',
@@ -207,7 +214,9 @@ describe('nodes', () => {
     try {
       const node = { chainId: 'aptos:local', url: aptos.url };
       expect((await admin.testNode(node)).code).toBe('ok');
-      const added = await admin.addNode(node);
+      expect(await admin.testNode({ url: aptos.url })).toMatchObject({ chainId: 'aptos:local' });
+      const added = await admin.addNode({ url: aptos.url });
+      expect(added.chainId).toBe('aptos:local');
       await admin.removeNode(added.id);
     } finally {
       await aptos.stop();

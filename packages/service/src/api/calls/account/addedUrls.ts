@@ -54,7 +54,9 @@ export function createAddedUrlHandlers(needs: AddedUrlHandlerNeeds) {
     );
   };
 
-  const runTest = async (test: () => Promise<UrlTestResult>): Promise<UrlTestResult> => {
+  const runTest = async <Result extends UrlTestResult>(
+    test: () => Promise<Result>,
+  ): Promise<Result> => {
     if (tests >= MAX_TESTS) {
       throw new RetryableError('unavailable', `${MAX_TESTS} tests are running: try again shortly`);
     }
@@ -86,12 +88,16 @@ export function createAddedUrlHandlers(needs: AddedUrlHandlerNeeds) {
 
     async addNode({ context, body }) {
       refuseUnlessAllowed();
-      const { chainId, url } = body;
-      if (isConfigured(configuredNodes.get(chainId) ?? [], url)) {
+      const { chainId: given, url } = body;
+      const known =
+        given === undefined
+          ? [...configuredNodes.values()].flat()
+          : (configuredNodes.get(given) ?? []);
+      if (isConfigured(known, url)) {
         throw conflict('is already configured with a flag, a variable or sluice.yaml');
       }
-      const verdict = await runTest(() => testNode(body));
-      if (verdict.code !== 'ok') throw refused(verdict.message);
+      const { chainId, message } = await runTest(() => testNode(body));
+      if (chainId === null) throw refused(message);
       const node = toNode({ ...(await add(chainId, url)), chain: chainId });
       setAuditTarget(context, `${node.id} ${chainId} ${node.host}`);
       return node;
@@ -99,8 +105,12 @@ export function createAddedUrlHandlers(needs: AddedUrlHandlerNeeds) {
 
     async testNode({ context, body }) {
       refuseUnlessAllowed();
-      setAuditTarget(context, `${body.chainId} ${hostOf(body.url)}`);
-      return runTest(() => testNode(body));
+      const { chainId: given, url } = body;
+      setAuditTarget(context, [given, hostOf(url)].filter(Boolean).join(' '));
+      const verdict = await runTest(() => testNode(body));
+      const { chainId } = verdict;
+      if (chainId !== null) setAuditTarget(context, `${chainId} ${hostOf(url)}`);
+      return verdict;
     },
 
     async removeNode({ context, params: { nodeId } }) {

@@ -73,7 +73,7 @@ export function openChannel(model: ChannelModel, onClosed: () => void): PublishC
         send(channel, message, (error) => (error === undefined ? resolve() : reject(error)));
         await promise;
       } catch (error) {
-        // What the client throws if the channel was closed before.
+        // The client throws this if the channel was closed before.
         throw (error as Error).name === 'IllegalOperationError' ? toFailure(message) : error;
       } finally {
         inFlight.delete(reject);
@@ -89,7 +89,7 @@ export function openChannel(model: ChannelModel, onClosed: () => void): PublishC
   };
 }
 
-/** What the client reports if the broker rejected a message. */
+/** Message of the error with which the client reports a rejection. */
 const NACKED = 'message nacked';
 
 /** Returns whether the error of a channel was caused by another message than the one described. */

@@ -1,5 +1,5 @@
 /** One Aptos fullnode and the requests to it. */
-import type { AptosNetwork } from '@sluice/kit/contract';
+import { type AptosNetwork, toAptosChain } from '@sluice/kit/contract';
 import type { buildConnector } from 'undici';
 import type { AptosJson, AptosTransaction } from '../match/block.ts';
 import type { BlockHeader } from '../../../store/blocks/contract.ts';
@@ -56,8 +56,28 @@ export interface AptosPage {
 
 /** Networks with a stable chain id. Other networks get a new chain id on every reset. */
 export const CHAIN_IDS: Partial<Record<AptosNetwork, number>> = { mainnet: 1, testnet: 2 };
+/** Chain ID of local networks, as `NamedChain::TESTING` of Aptos. */
+const LOCAL_CHAIN_ID = 4;
 /** Placeholder for the hash of the previous block, which block responses do not include. */
 export const UNKNOWN_HASH = `0x${'0'.repeat(64)}`;
+
+/** Asks a node which network it serves; undefined if the network has no stable chain id. */
+export async function findAptosChain(
+  url: string,
+  name: string,
+  connect?: buildConnector.connector,
+): Promise<string | undefined> {
+  const rest = createAptosRest(url, name, connect);
+  try {
+    const answer = await rest.get('');
+    const id = whole(toObject(answer?.value, name), 'chain_id', name);
+    const ids = { ...CHAIN_IDS, local: LOCAL_CHAIN_ID };
+    const network = (Object.keys(ids) as AptosNetwork[]).find((each) => ids[each] === id);
+    return network && toAptosChain(network);
+  } finally {
+    await rest.close();
+  }
+}
 
 export function createAptosProvider(
   network: AptosNetwork,
