@@ -80,7 +80,7 @@ test('a topic gets the webhooks of a stream in one partition, which the kit read
     return found.every(({ state }) => state === 'succeeded') && found;
   });
   const ids = ofStream.map(({ headers }) => headers['webhook-id']);
-  expect(deliveries.map((each) => each.id).toSorted()).toEqual(ids.toSorted());
+  expect(new Set(deliveries.map((each) => each.id))).toEqual(new Set(ids));
   const { attemptList: attempts } = await sluice.getDelivery(deliveries[0]!.id);
   expect(attempts).toMatchObject([{ status: null, error: null }]);
   expect(JSON.parse(attempts[0]!.responseBody)).toMatchObject({ topic: 'payments' });

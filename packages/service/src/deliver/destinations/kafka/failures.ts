@@ -108,15 +108,15 @@ export function explainConnecting(error: unknown, target: QueueTarget<KafkaTarge
   const cause = innermost(error);
   const alert = explainAlert(cause);
   if (alert !== undefined) return alert;
-  const [refused] = chain(error).filter(({ apiId }) => apiId !== undefined);
-  switch (refused?.apiId) {
-    case 'UNSUPPORTED_SASL_MECHANISM':
-      return `the broker does not accept ${mechanism}: set ?sasl= in the webhook URL to one of its mechanisms (${mechanismsOf(error)})`;
-    case 'ILLEGAL_SASL_STATE':
-      return 'the broker expects no login at this port: remove it from the webhook URL, or correct the port';
-    case 'SASL_AUTHENTICATION_FAILED':
-      return `the broker rejected the login: ${refused.serverErrorMessage ?? refused.message} Correct the user, the password or ?sasl= in the webhook URL`;
-    default:
+  const refused = chain(error).find(({ apiId }) => apiId !== undefined);
+  if (refused?.apiId === 'UNSUPPORTED_SASL_MECHANISM') {
+    return `the broker does not accept ${mechanism}: set ?sasl= in the webhook URL to one of its mechanisms (${mechanismsOf(error)})`;
+  }
+  if (refused?.apiId === 'ILLEGAL_SASL_STATE') {
+    return 'the broker expects no login at this port: remove it from the webhook URL, or correct the port';
+  }
+  if (refused?.apiId === 'SASL_AUTHENTICATION_FAILED') {
+    return `the broker rejected the login: ${refused.serverErrorMessage ?? refused.message} Correct the user, the password or ?sasl= in the webhook URL`;
   }
   if (cause instanceof NotKafkaError) return cause.isTls ? USES_TLS : cause.message;
   const texts = chain(error).map(({ message }) => message);

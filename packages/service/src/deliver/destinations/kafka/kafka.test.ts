@@ -51,7 +51,7 @@ test('the key is filled from the webhook, and decides about the partition as in 
   await send(urlOf('keys?key={chain}.{phase}.{tag}'));
   await send(urlOf('keys?key={chain}'), { body: JSON.stringify(TEST_WEBHOOK) });
   const keys = (await mock.read('keys')).map(({ key }) => key);
-  expect(keys.toSorted()).toEqual(['0x1.confirmed.paid_orders__', '_']);
+  expect(new Set(keys)).toEqual(new Set(['0x1.confirmed.paid_orders__', '_']));
   for (const key of ['21', 'foobar', 'a-little-bit-long-string']) {
     const { responseBody } = await send(urlOf(`keys?key=${key}`));
     // Partitions of Kafka's own client, of which the topic has four.
