@@ -17,7 +17,10 @@ const throughput = async () => (await import('./delivery/throughput.ts')).measur
 const hanging = async () => (await import('./delivery/hanging.ts')).measureHanging;
 const latency = async () => (await import('./delivery/latency.ts')).measureLatency;
 const feed = async () => (await import('./delivery/feed.ts')).measureFeed;
-const nats = async () => (await import('./delivery/nats.ts')).measureNats;
+const queue = async () => (await import('./delivery/queue.ts')).measureQueue;
+const kafka = async () => (await import('./delivery/kafka.ts')).startKafkaBench;
+const nats = async () => (await import('./delivery/nats.ts')).startNatsBench;
+const rabbitMq = async () => (await import('./delivery/rabbitMq.ts')).startRabbitMqBench;
 const tables = async () => (await import('./delivery/tables.ts')).measureTables;
 const addresses = async () => (await import('./addresses.ts')).measureAddresses;
 const activity = async () => (await import('./activity.ts')).measureActivity;
@@ -49,9 +52,13 @@ const benchmarks: Record<string, () => Promise<Figures>> = {
   'counts-postgres': async () => (await counts())('postgres'),
   kit: async () => (await import('./kit.ts')).default(),
   match: async () => (await import('./match.ts')).default(parts),
-  nats: async () => (await nats())('sqlite'),
-  'nats-postgres': async () => (await nats())('postgres'),
+  kafka: async () => (await queue())('kafka', await kafka(), 'sqlite'),
+  'kafka-postgres': async () => (await queue())('kafka', await kafka(), 'postgres'),
+  nats: async () => (await queue())('nats', await nats(), 'sqlite'),
+  'nats-postgres': async () => (await queue())('nats', await nats(), 'postgres'),
   proof: async () => (await import('./proof.ts')).default(),
+  rabbitmq: async () => (await queue())('rabbitmq', await rabbitMq(), 'sqlite'),
+  'rabbitmq-postgres': async () => (await queue())('rabbitmq', await rabbitMq(), 'postgres'),
   tables: async () => (await tables())('sqlite'),
   'tables-postgres': async () => (await tables())('postgres'),
   'tables-ponder': async () => (await import('./chain/tables.ts')).measureTablesFromStart(),

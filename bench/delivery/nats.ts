@@ -1,133 +1,35 @@
-/**
- * Measures webhooks per second to NATS JetStream on one broker: claim, sign, publish, confirm, and
- * commit the outcome. For comparison, its two bare limits: claims and outcomes without publishing,
- * and the same messages published by the broker's client alone.
- */
+/** NATS JetStream for the benchmark of queues. */
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, headers } from '@nats-io/transport-node';
 import { startNats } from '@sluice/testkit';
-import {
-  ALL_NETWORKS,
-  createAddressGuard,
-} from '../../packages/service/src/deliver/destinations/http/guard.ts';
 import { createNats } from '../../packages/service/src/deliver/destinations/nats/nats.ts';
-import type { Store } from '../../packages/service/src/store/store.ts';
-import type { Figures } from '../figures.ts';
-import { type EngineName, withLedger } from './ledgers.ts';
-import {
-  BODY_BYTES,
-  STREAM_SECRET,
-  claimOnly,
-  createBenchSender,
-  enqueue,
-  startEngine,
-} from './workload.ts';
+import type { BenchBroker } from './queue.ts';
 
-const DELIVERIES = 50_000;
-const WARM_UP = DELIVERIES / 10;
-const RUNS = 3;
-/** Messages in flight of the client alone. */
-const IN_FLIGHT = 512;
-const NAME = 'BENCH';
-
-export async function measureNats(engine: EngineName): Promise<Figures> {
-  const broker = await startNats();
-  try {
-    await createQueue(broker.url);
-    const webhookUrl = `${broker.url}/bench.{stream}`;
-    const measured = await withLedger(engine, async ({ store }) => {
-      await enqueue(store, webhookUrl, WARM_UP);
-      await drain(store, WARM_UP);
-      await publishBare(broker.url, WARM_UP);
-      const runs = { ours: [] as number[], claims: [] as number[], client: [] as number[] };
-      // They alternate, so that none has a warmer cache or a less busy machine.
-      for (let run = 0; run < RUNS; run++) {
-        await enqueue(store, webhookUrl, DELIVERIES);
-        runs.claims.push(await claimOnly(store, DELIVERIES));
-        runs.client.push(await publishBare(broker.url, DELIVERIES));
-        await enqueue(store, webhookUrl, DELIVERIES);
-        runs.ours.push(await drain(store, DELIVERIES));
-      }
-      return runs;
-    });
-    const median = (values: number[]): number => values.toSorted((a, b) => a - b)[1]!;
-    const [ours, claims, client] = [measured.ours, measured.claims, measured.client].map(median);
-    const perSecond = (value: number, note: string) => ({ value, unit: '/s', note });
-    return {
-      nats: perSecond(
-        ours!,
-        `${DELIVERIES} webhooks of ${BODY_BYTES} B to one broker: claim, sign, publish, confirm, record; median of ${RUNS}`,
-      ),
-      bare_claims: perSecond(claims!, 'claims and outcomes without publishing'),
-      bare_client: perSecond(
-        client!,
-        `the same messages published by the client alone, ${IN_FLIGHT} in flight`,
-      ),
-      share: {
-        value: (100 * ours!) / Math.min(claims!, client!),
-        unit: '%',
-        note: 'of the lower bare limit',
-      },
-    };
-  } finally {
-    await broker.stop();
-  }
-}
-
-async function createQueue(url: string): Promise<void> {
+export async function startNatsBench(): Promise<BenchBroker> {
+  const { url, stop } = await startNats();
   const connection = await connect({ servers: url });
   const manager = await jetstreamManager(connection);
-  await manager.streams.add({ name: NAME, subjects: ['bench.>'] });
+  await manager.streams.add({ name: 'BENCH', subjects: ['bench.>'] });
   await connection.close();
-}
-
-/** Delivers until the ledger has recorded `count` deliveries as succeeded; returns the rate. */
-async function drain(store: Store, count: number): Promise<number> {
-  const { promise: done, resolve } = Promise.withResolvers<void>();
-  let left = count;
-  const began = performance.now();
-  const engine = await startEngine(
-    store,
-    (succeeded) => {
-      left -= succeeded;
-      if (left <= 0) resolve();
+  return {
+    webhookUrl: `${url}/bench.{stream}`,
+    createDestination: createNats,
+    async connect() {
+      const bare = await connect({ servers: url, noAsyncTraces: true });
+      const client = jetstream(bare);
+      return {
+        publish(signed, body) {
+          const message = headers();
+          for (const [name, value] of Object.entries(signed)) message.append(name, value);
+          return client.publish('bench.bare', body, {
+            headers: message,
+            msgID: crypto.randomUUID(),
+            timeout: 30_000,
+          });
+        },
+        close: () => bare.close(),
+      };
     },
-    createNats({
-      guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }),
-      readChainAndPhase: () => ({ chainId: '0x1', phase: 'unconfirmed' }),
-    }),
-  );
-  await done;
-  const perSecond = (count * 1_000) / (performance.now() - began);
-  await engine.stop();
-  return perSecond;
-}
-
-/** Publishes messages with the headers of webhooks; returns the rate. */
-async function publishBare(url: string, count: number): Promise<number> {
-  const connection = await connect({ servers: url, noAsyncTraces: true });
-  const client = jetstream(connection);
-  const body = Buffer.from(`{"logs":"${'x'.repeat(BODY_BYTES)}`.slice(0, BODY_BYTES - 2) + '"}');
-  const { headersFor, close } = createBenchSender();
-  const webhook = { id: 'id', body, headers: {}, secrets: [STREAM_SECRET] };
-  const signed = headersFor({ ...webhook, queueSize: 0, recordsCharged: 0 }, Date.now());
-  let left = count;
-  const began = performance.now();
-  await Promise.all(
-    Array.from({ length: IN_FLIGHT }, async () => {
-      while (left-- > 0) {
-        const message = headers();
-        for (const [name, value] of Object.entries(signed)) message.append(name, value);
-        await client.publish('bench.bare', body, {
-          headers: message,
-          msgID: crypto.randomUUID(),
-          timeout: 30_000,
-        });
-      }
-    }),
-  );
-  const perSecond = (count * 1_000) / (performance.now() - began);
-  await close();
-  await connection.close();
-  return perSecond;
+    stop,
+  };
 }

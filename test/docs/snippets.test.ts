@@ -21,14 +21,18 @@ import { createFakeSender, sampleWebhook } from '@sluice/kit/testing';
 import {
   type Activity,
   type Anvil,
+  type KafkaMock,
   type Nats,
   type Postgres,
+  type RabbitMq,
   type WebhookSink,
   deployContracts,
   startActivity,
   startAnvil,
+  startKafkaMock,
   startNats,
   startPostgres,
+  startRabbitMq,
   startWebhookSink,
   until,
 } from '@sluice/testkit';
@@ -60,6 +64,8 @@ let activity: Activity;
 let service: Served;
 let sink: WebhookSink;
 let nats: Nats;
+let kafka: KafkaMock;
+let rabbit: RabbitMq;
 let postgres: Postgres;
 let children: ChildProcess[] = [];
 
@@ -79,6 +85,8 @@ beforeAll(async () => {
   );
   sink = await startWebhookSink();
   nats = await startNats();
+  kafka = await startKafkaMock();
+  rabbit = await startRabbitMq();
   postgres = await startPostgres();
   anvil = await startAnvil();
   service = await serve([
@@ -104,6 +112,8 @@ afterAll(async () => {
   await anvil?.stop();
   await sink?.close();
   await nats?.stop();
+  await kafka?.stop();
+  await rabbit?.stop();
   await postgres?.stop();
   for (const path of [data, folder]) rmSync(path, { recursive: true, force: true });
 });
@@ -124,6 +134,8 @@ function run(file: string): Run {
       SLUICE_API_KEY: API_KEY,
       SLUICE_SECRET: SECRET,
       NATS_URL: nats.url,
+      KAFKA_BROKERS: kafka.brokers.join(','),
+      RABBITMQ_URL: rabbit.url,
       NO_COLOR: '1',
       FORCE_COLOR: undefined,
     },

@@ -307,14 +307,22 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 26,
     what: 'a message without a confirmation counts as delivered',
-    file: `${SERVICE}/deliver/destinations/nats/nats.ts`,
+    file: `${SERVICE}/deliver/destinations/queues/queue.ts`,
     edits: [
       [
-        'return failed(await explainPublishing(error, broker, subject));',
+        'return failed(await explainPublishing(error, open, message));',
         "return { error: null, responseBody: '' };",
       ],
     ],
     suite: 'queues',
     tests: 'fault 26:',
+  },
+  {
+    fault: 26,
+    what: 'a message that a queue rejects counts as delivered',
+    file: `${SERVICE}/deliver/destinations/rabbitMq/channel.ts`,
+    edits: [["settle(new PublishError('rejected'))", 'settle()']],
+    suite: 'queues',
+    tests: 'fault 26: RabbitMQ',
   },
 ];

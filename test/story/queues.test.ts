@@ -1,9 +1,10 @@
-/** Tests streams of both chain families whose webhooks go to NATS JetStream. */
+/** Tests streams of both chain families whose webhooks go to NATS JetStream, or to RabbitMQ. */
 import { type Consumer, type JsMsg, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { type NatsConnection, connect } from '@nats-io/transport-node';
 import { createHandler, unwrap } from '@sluice/kit';
-import { type Nats, scriptedAptos, startNats, until } from '@sluice/testkit';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Nats, scriptedAptos, startNats, startRabbitMq, until } from '@sluice/testkit';
+import { type GetMessage, connect as connectToRabbitMq } from 'amqplib';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { SECRET } from '../serve.ts';
 import { type BothChains, CHAIN, startBothChains } from './bothChains.ts';
 
@@ -155,4 +156,53 @@ test('a broker that is silent does not delay other streams, and gets its message
   nats.servers[0]!.network!.heal();
   const messages = await read(queue, 1);
   expect(messages[0]!.json()).toMatchObject({ streamId: silent.id });
+}, 90_000);
+
+test('a queue of RabbitMQ gets the webhooks of a stream, which the kit reads like requests', async () => {
+  const [name, password] = LOGIN.split(':') as [string, string];
+  const rabbit = await startRabbitMq({ users: [{ name, password }] });
+  onTestFinished(rabbit.stop);
+  const model = await connectToRabbitMq(rabbit.url);
+  onTestFinished(() => model.close());
+  const channel = await model.createChannel();
+  const url = `${rabbit.url.replace('//', `//${LOGIN}@`)}/?exchange=payments&routingKey={chain}.{phase}`;
+  const create = () => newStream(url, 'payments');
+  await expect(create()).rejects.toThrow(/the exchange payments does not exist/);
+  await channel.assertExchange('payments', 'topic');
+  await channel.assertQueue('paid', { arguments: { 'x-queue-type': 'quorum' } });
+  await channel.bindQueue('paid', 'payments', '#');
+  const { id, to } = await create();
+  await pay(to);
+  await world.anvil.request('anvil_mine', ['0x3']);
+  const messages: GetMessage[] = [];
+  await until('three messages are read', async () => {
+    const message = await channel.get('paid', { noAck: true });
+    if (message !== false) messages.push(message);
+    return messages.length === 3;
+  });
+  expect(messages.map(({ fields }) => fields.routingKey)).toEqual([
+    '_._',
+    `${CHAIN}.unconfirmed`,
+    `${CHAIN}.confirmed`,
+  ]);
+  const handled: string[] = [];
+  const handler = createHandler({ secret: SECRET }).onWebhook(({ txs }) => {
+    handled.push(txs[0]!.toAddress!);
+  });
+  for (const { content: body, properties } of messages) {
+    const headers = properties.headers as Record<string, string>;
+    const { status } = await handler.receive({
+      headers,
+      body,
+      receivedAt: properties.timestamp * 1_000,
+    });
+    expect(status).toBe(200);
+  }
+  expect(handled).toEqual([to]);
+  const { result: found } = await world.sluice.listDeliveries({ streamId: id });
+  const messageIds = messages.slice(1).map(({ properties }) => properties.messageId as string);
+  expect(found.map((each) => each.id).toSorted()).toEqual(messageIds.toSorted());
+  const { webhookUrl } = await world.sluice.getDelivery(found[0]!.id);
+  expect(webhookUrl).toMatch(/^amqp:\/\/\*\*\*@127/);
+  expect((await world.client.streams.get(id)).webhookUrl).toBe(url);
 }, 90_000);

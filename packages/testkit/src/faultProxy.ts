@@ -4,7 +4,7 @@ import { Transform } from 'node:stream';
 
 /** A TCP proxy in front of a server, such as a database, that simulates network failures. */
 export interface FaultProxy {
-  /** Port on 127.0.0.1. Connect to it instead of to the server. */
+  /** Port on 127.0.0.1, or on the host of `at`. Connect to it instead of to the server. */
   readonly port: number;
   /** Number of open client connections. */
   readonly connections: number;
@@ -26,16 +26,21 @@ export interface FaultProxy {
 
 /** The server to which the proxy connects. */
 export interface FaultProxyTarget {
+  /** May be changed for new connections. */
   port: number;
   /** Default: 127.0.0.1. */
   host?: string;
+  /** Where the proxy listens. Default: a free port of 127.0.0.1. */
+  at?: { host: string; port: number };
   /** Delay of all data, in each direction, in milliseconds. Default: 0. */
   delayMs?: number;
 }
 
-/** Starts a proxy on a free port of 127.0.0.1. It passes all traffic until `blackHole` or `cut`. */
+const LOOPBACK = '127.0.0.1';
+
+/** Starts a proxy. It passes all traffic until `blackHole` or `cut`. */
 export async function startFaultProxy(target: FaultProxyTarget): Promise<FaultProxy> {
-  const { port: targetPort, host: targetHost = '127.0.0.1', delayMs = 0 } = target;
+  const { at, delayMs = 0 } = target;
   let network: 'healthy' | 'blackHole' | 'cut' = 'healthy';
   const clients = new Map<Socket, Socket | undefined>();
 
@@ -55,7 +60,7 @@ export async function startFaultProxy(target: FaultProxyTarget): Promise<FaultPr
       client.pause();
       return;
     }
-    const upstream = connect(targetPort, targetHost);
+    const upstream = connect(target.port, target.host ?? LOOPBACK);
     upstream.on('error', () => client.destroy());
     upstream.once('close', () => {
       if (!isLost(client)) closeAfterData(client);
@@ -80,7 +85,7 @@ export async function startFaultProxy(target: FaultProxyTarget): Promise<FaultPr
   const breakAll = () => {
     for (const client of clients.keys()) client.resetAndDestroy();
   };
-  server.listen(0, '127.0.0.1');
+  server.listen(at?.port ?? 0, at?.host ?? LOOPBACK);
   await once(server, 'listening');
 
   return {

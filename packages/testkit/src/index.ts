@@ -103,7 +103,14 @@ export {
   type PostgresCluster,
   startPostgresCluster,
 } from './postgres/postgresCluster.ts';
+export { type KafkaMock, type KafkaRecord, startKafkaMock } from './kafka/kafkaMock.ts';
 export { type Nats, type NatsOptions, type NatsServer, startNats } from './nats/nats.ts';
+export {
+  type RabbitMq,
+  type RabbitMqOptions,
+  type RabbitMqServer,
+  startRabbitMq,
+} from './rabbitMq/rabbitMq.ts';
 export { type FaultProxy, type FaultProxyTarget, startFaultProxy } from './faultProxy.ts';
 export { placeNames } from './anvil/placeNames.ts';
 export { type TetheredProcess, type TetherOptions, startTethered } from './tether.ts';

@@ -113,7 +113,7 @@ export interface ActivityQuery {
 export type ActivityStep = 1 | 5 | 60;
 /** An additional destination of a stream. */
 export interface AddDestination {
-  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them; `nats://host:4222/subject` or `tls:` for NATS JetStream; `postgres://host/database?schema=NAME` for tables. */
+  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them; `nats://host:4222/subject` or `tls:` for NATS JetStream; `amqps://host/vhost?routingKey=QUEUE` for RabbitMQ; `kafka://host:9092/topic` or `kafka+ssl:` for Kafka; `postgres://host/database?schema=NAME` for tables. */
   webhookUrl: string;
   description?: string | undefined;
   /** Sent with each webhook: at most 20, each value at most 1024 printable ASCII characters. Default: none. Sluice only. */
@@ -296,7 +296,7 @@ export interface AptosRawObject {
 /** An Aptos stream as the service returns it. */
 export interface AptosStream {
   id: string;
-  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them; `nats://host:4222/subject` or `tls:` for NATS JetStream; `postgres://host/database?schema=NAME` for tables. */
+  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them; `nats://host:4222/subject` or `tls:` for NATS JetStream; `amqps://host/vhost?routingKey=QUEUE` for RabbitMQ; `kafka://host:9092/topic` or `kafka+ssl:` for Kafka; `postgres://host/database?schema=NAME` for tables. */
   webhookUrl: string;
   description: string;
   /** Included in each webhook; official receivers require a letter or digit in it. */
@@ -689,7 +689,7 @@ export interface CreateApiKey {
 }
 /** A new Aptos stream. */
 export interface CreateAptosStream {
-  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them; `nats://host:4222/subject` or `tls:` for NATS JetStream; `postgres://host/database?schema=NAME` for tables. */
+  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them; `nats://host:4222/subject` or `tls:` for NATS JetStream; `amqps://host/vhost?routingKey=QUEUE` for RabbitMQ; `kafka://host:9092/topic` or `kafka+ssl:` for Kafka; `postgres://host/database?schema=NAME` for tables. */
   webhookUrl: string;
   description: string;
   /** Included in each webhook; official receivers require a letter or digit in it. */
@@ -740,7 +740,7 @@ export interface CreateBackfills {
 }
 /** A new EVM stream. */
 export interface CreateEvmStream {
-  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them; `nats://host:4222/subject` or `tls:` for NATS JetStream; `postgres://host/database?schema=NAME` for tables. */
+  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them; `nats://host:4222/subject` or `tls:` for NATS JetStream; `amqps://host/vhost?routingKey=QUEUE` for RabbitMQ; `kafka://host:9092/topic` or `kafka+ssl:` for Kafka; `postgres://host/database?schema=NAME` for tables. */
   webhookUrl: string;
   description: string;
   /** Included in each webhook; official receivers require a letter or digit in it. */
@@ -1142,7 +1142,7 @@ export interface EvmDryRunResult {
 /** An EVM stream as the service returns it. */
 export interface EvmStream {
   id: string;
-  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them; `nats://host:4222/subject` or `tls:` for NATS JetStream; `postgres://host/database?schema=NAME` for tables. */
+  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them; `nats://host:4222/subject` or `tls:` for NATS JetStream; `amqps://host/vhost?routingKey=QUEUE` for RabbitMQ; `kafka://host:9092/topic` or `kafka+ssl:` for Kafka; `postgres://host/database?schema=NAME` for tables. */
   webhookUrl: string;
   description: string;
   /** Included in each webhook; official receivers require a letter or digit in it. */
@@ -2103,7 +2103,7 @@ export interface StreamCoverage {
 export interface StreamDestination {
   /** Number of the destination within its stream, from 1; not used again after its removal. */
   destination: number;
-  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them; `nats://host:4222/subject` or `tls:` for NATS JetStream; `postgres://host/database?schema=NAME` for tables. */
+  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them; `nats://host:4222/subject` or `tls:` for NATS JetStream; `amqps://host/vhost?routingKey=QUEUE` for RabbitMQ; `kafka://host:9092/topic` or `kafka+ssl:` for Kafka; `postgres://host/database?schema=NAME` for tables. */
   webhookUrl: string;
   description: string;
   /** Sent with each webhook: at most 20, each value at most 1024 printable ASCII characters. Default: none. Sluice only. */

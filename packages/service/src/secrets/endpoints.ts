@@ -26,7 +26,7 @@ const purposeOf = (streamId: string): string => `headers of stream ${streamId}`;
 const oauth2PurposeOf = (streamId: string): string => `client secret of stream ${streamId}`;
 const loginPurposeOf = (streamId: string): string => `login of stream ${streamId}`;
 
-const SCHEME = /^[a-z]+:[/\\]+/i;
+const SCHEME = /^[a-z][a-z\d+.-]*:[/\\]+/i;
 /** Start of an encrypted login: a user name, followed by the ciphertext instead of a password. */
 const SEALED_USER = 'sealed:';
 

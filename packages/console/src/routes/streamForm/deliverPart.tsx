@@ -1,4 +1,4 @@
-import { FEED_URL, STREAM_FIELDS, isTablesUrl, queueSchemeOf } from '@sluice/kit/contract';
+import { FEED_URL, STREAM_FIELDS, isTablesUrl, queueBrokerOf } from '@sluice/kit/contract';
 import { useQuery } from '@tanstack/react-query';
 import { streamsQuery } from '../../data/queries/streams.ts';
 import { listCheckFields, isShared, listNumberFields } from './draft/plainFields.ts';
@@ -92,10 +92,10 @@ type Place = (typeof PLACES)[number]['value'];
 const HELP: Readonly<Record<Place, string>> = {
   inbox: 'This service stores the webhooks and shows them under Inbox.',
   feed: 'Your program reads the webhooks from this service, so it needs no URL.',
-  url: 'Must respond to a test webhook with 2xx before the stream is saved. For NATS JetStream, enter nats://host:4222/subject; for tables in PostgreSQL, postgres://host/database?schema=NAME.',
+  url: 'Must respond to a test webhook with 2xx before the stream is saved. For NATS JetStream, enter nats://host:4222/subject; for RabbitMQ, amqps://host/vhost?routingKey=QUEUE; for Kafka, kafka://host:9092/topic; for tables in PostgreSQL, postgres://host/database?schema=NAME.',
 };
 const QUEUE_HELP =
-  'A JetStream stream must confirm a test message before the stream is saved. In the subject, {stream}, {tag}, {chain} and {phase} are replaced.';
+  'The broker must confirm a test message before the stream is saved. In a subject, routing key or key, {stream}, {tag}, {chain} and {phase} are replaced.';
 
 const TABLES_HELP =
   'The tables are created in this schema before the stream is saved. A schema has the rows of one stream.';
@@ -103,7 +103,7 @@ const TABLES_HELP =
 /** Returns the help of a webhook URL. */
 export function helpOf(url: string): string {
   if (isTablesUrl(url)) return TABLES_HELP;
-  return queueSchemeOf(url) === undefined ? HELP[placeOf(url)] : QUEUE_HELP;
+  return queueBrokerOf(url) === undefined ? HELP[placeOf(url)] : QUEUE_HELP;
 }
 
 const placeOf = (url: string): Place =>

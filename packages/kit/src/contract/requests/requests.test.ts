@@ -128,11 +128,11 @@ describe('createEvmStreamSchema', () => {
   it.each([
     [
       { webhookUrl: 'ftp://a' },
-      'webhookUrl should be an absolute http:// or https:// URL, sluice://inbox/<name>, sluice://feed, nats:// or tls:// with a subject, or postgres:// with a schema',
+      'webhookUrl should be an absolute http:// or https:// URL, sluice://inbox/<name>, sluice://feed, nats:// or tls:// with a subject, amqp:// or amqps:// with a routing key, kafka:// or kafka+ssl:// with a topic, or postgres:// with a schema',
     ],
     [
       { webhookUrl: '/hook' },
-      'webhookUrl should be an absolute http:// or https:// URL, sluice://inbox/<name>, sluice://feed, nats:// or tls:// with a subject, or postgres:// with a schema',
+      'webhookUrl should be an absolute http:// or https:// URL, sluice://inbox/<name>, sluice://feed, nats:// or tls:// with a subject, amqp:// or amqps:// with a routing key, kafka:// or kafka+ssl:// with a topic, or postgres:// with a schema',
     ],
     [{ chainIds: [] }, 'chainIds should name at least one chain, e.g. ["0x1"]'],
     [

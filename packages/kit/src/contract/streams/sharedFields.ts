@@ -4,7 +4,7 @@ import { retries, streamStatus } from '../requests/enums.ts';
 import { bounded, given, text } from '../requests/fields.ts';
 import { FEED_URL } from '../rules/feed.ts';
 import { readInboxName } from '../rules/inbox.ts';
-import { queueSchemeOf, queueUrlProblem } from '../rules/queue.ts';
+import { QUEUE_FORMS, queueBrokerOf, queueUrlProblem } from '../rules/queues/queues.ts';
 import { isTablesUrl, tablesUrlProblem } from '../rules/tables.ts';
 import { type Fields, boolean, optionalNumber } from './field.ts';
 import { oauth2Client, oauth2Credentials } from './oauth2Fields.ts';
@@ -15,12 +15,12 @@ const webhookUrl = text(2048).superRefine((text, { addIssue }) => {
 });
 
 function urlProblem(text: string): string | undefined {
-  if (queueSchemeOf(text) !== undefined) return queueUrlProblem(text);
+  if (queueBrokerOf(text) !== undefined) return queueUrlProblem(text);
   if (isTablesUrl(text)) return tablesUrlProblem(text);
   const isHttp = /^https?:\/\//i.test(text) && URL.canParse(text);
   return isHttp || readInboxName(text) !== undefined || text === FEED_URL
     ? undefined
-    : 'should be an absolute http:// or https:// URL, sluice://inbox/<name>, sluice://feed, nats:// or tls:// with a subject, or postgres:// with a schema';
+    : `should be an absolute http:// or https:// URL, sluice://inbox/<name>, sluice://feed, ${QUEUE_FORMS}, or postgres:// with a schema`;
 }
 
 const HEADER_LIMIT = 20;
@@ -53,7 +53,7 @@ export const destinationFields = {
   webhookUrl: {
     kind: 'text',
     description:
-      'Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them; `nats://host:4222/subject` or `tls:` for NATS JetStream; `postgres://host/database?schema=NAME` for tables.',
+      'Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`; `sluice://feed` for consumers that read them; `nats://host:4222/subject` or `tls:` for NATS JetStream; `amqps://host/vhost?routingKey=QUEUE` for RabbitMQ; `kafka://host:9092/topic` or `kafka+ssl:` for Kafka; `postgres://host/database?schema=NAME` for tables.',
     accepts: webhookUrl,
     isRequired: true,
     returns: z.string(),

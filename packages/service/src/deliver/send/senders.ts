@@ -17,7 +17,9 @@ import {
   createAddressGuard,
 } from '../destinations/http/guard.ts';
 import { createHttp } from '../destinations/http/http.ts';
+import { createKafka } from '../destinations/kafka/kafka.ts';
 import { createNats } from '../destinations/nats/nats.ts';
+import { createRabbitMq } from '../destinations/rabbitMq/rabbitMq.ts';
 import { createPostgres } from '../destinations/postgres/postgres.ts';
 import { createIsolation } from './isolation.ts';
 import { createSender } from './send.ts';
@@ -59,12 +61,15 @@ export function createSenders(
     privateKeys: keyPairs.privateKeys,
   };
   const maxTimeoutMs = config.maxTimeoutSeconds * 1_000;
+  const queues = { guard, clientCertificate, egressProxy, readChainAndPhase };
   const createGuarded = () => createHttp({ guard, clientCertificate, egressProxy });
   const sender = createSender({
     destinations: [
       createInbox({ store, secret: signing.secret, readChainAndPhase }),
       createFeed(),
-      createNats({ guard, clientCertificate, egressProxy, readChainAndPhase }),
+      createNats(queues),
+      createRabbitMq(queues),
+      createKafka(queues),
       createPostgres({ guard, egressProxy, httpsOnly }),
       createGuarded(),
     ],

@@ -1,5 +1,5 @@
 /** Explains the likely cause of a failed attempt, and how to fix it. */
-import { isTablesUrl, queueSchemeOf } from '@sluice/kit/contract';
+import { isTablesUrl, queueBrokerOf } from '@sluice/kit/contract';
 import type { DeliveryAttempt } from '@sluice/kit/sluice';
 import { formatBytes, formatClock, formatDuration } from '../../../ui/text/format.ts';
 
@@ -50,7 +50,7 @@ export function attemptGuidance(
   const respondFirst = `${usual} Respond with 2xx first, then do the work.`;
   if (status === null) {
     // Errors of queues and databases say what to do, and there is nothing to try with curl.
-    if (error === null || queueSchemeOf(webhookUrl) !== undefined) return null;
+    if (error === null || queueBrokerOf(webhookUrl) !== undefined) return null;
     if (isTablesUrl(webhookUrl)) return null;
     return (
       transportGuidance(error, { address, webhookUrl }) ??

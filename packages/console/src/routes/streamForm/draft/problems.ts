@@ -5,8 +5,9 @@ import {
   RETRY_PRESETS,
   type StreamFieldView,
   parseRetries,
-  queueSchemeOf,
+  QUEUE_SCHEMES,
   isTablesUrl,
+  queueBrokerOf,
   queueUrlProblem,
   readInboxName,
   tablesUrlProblem,
@@ -90,7 +91,7 @@ export function problemOfUrl(url: string): string | undefined {
       ? 'Enter sluice://feed, or sluice://inbox/ and a name: 1 to 63 lowercase letters, digits and dashes, not starting with a dash.'
       : undefined;
   }
-  if (queueSchemeOf(url) !== undefined) {
+  if (queueBrokerOf(url) !== undefined) {
     const problem = queueUrlProblem(url);
     return problem && `The webhook URL ${problem}.`;
   }
@@ -100,5 +101,5 @@ export function problemOfUrl(url: string): string | undefined {
   }
   return /^https?:\/\//i.test(url) && URL.canParse(url)
     ? undefined
-    : 'Enter a valid URL that starts with http://, https://, nats://, tls:// or postgres://.';
+    : `Enter a valid URL that starts with http://, https://, ${QUEUE_SCHEMES.join(', ')} or postgres://.`;
 }

@@ -8,7 +8,7 @@ import {
   type StreamLimits,
   type StreamStatus,
   isTablesUrl,
-  queueSchemeOf,
+  queueBrokerOf,
   retryWaitsMs,
 } from '@sluice/kit/contract';
 import { hideSecrets } from '../../../base/hideSecrets.ts';
@@ -312,7 +312,7 @@ export async function tryWebhook(
 
 function expectationOf(url: string): string {
   if (isTablesUrl(url)) return 'should be of a database in which the tables can be created';
-  return queueSchemeOf(url) === undefined
+  return queueBrokerOf(url) === undefined
     ? 'should respond to the test webhook with a 2xx'
     : 'should be of a queue that accepts the test webhook';
 }

@@ -7,7 +7,7 @@
 import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
-import { TABLES_PORT, isTablesUrl, queueSchemeOf } from '@sluice/kit/contract';
+import { TABLES_PORT, isTablesUrl, queueBrokerOf } from '@sluice/kit/contract';
 import { createCidrList, toPlainAddress } from '../../../base/cidr.ts';
 import type { CertifiedKey } from './clientCertificate.ts';
 import { startDeadline } from '../../send/deadline.ts';
@@ -125,19 +125,26 @@ const DENIED_PORTS = new Set([
 export const isPublicAddress = (address: string): boolean =>
   maybePublic.has(address) && !notPublic.has(address);
 
-/** Schemes without TLS, each with the one to use instead. */
-const INSECURE: Readonly<Record<string, string>> = { 'http:': 'an https:', 'nats:': 'a tls:' };
+/** Message for a URL without TLS, which `httpsOnly` rejects. */
+const insecureUrl = (scheme: string, secure: string): string =>
+  `${scheme} is not allowed, because the service was started with ${flagOf('httpsOnly')}: start the URL with ${secure}`;
+export const INSECURE_URL = insecureUrl('http:', 'https:');
 
-/** Message for a URL that `httpsOnly` rejects. */
-const insecureUrl = (protocol: string): string =>
-  `${protocol} is not allowed, because the service was started with ${flagOf('httpsOnly')}: use ${INSECURE[protocol]} URL`;
-export const INSECURE_URL = insecureUrl('http:');
+/** Returns the message for a URL without TLS; undefined for other URLs. */
+function insecureProblem({ href, protocol }: URL): string | undefined {
+  if (protocol === 'http:') return INSECURE_URL;
+  const broker = queueBrokerOf(href);
+  return broker?.plain.scheme === protocol ? insecureUrl(protocol, broker.tls.scheme) : undefined;
+}
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** Returns the port of the service that a URL is meant for; undefined for HTTP. */
-const ownPortOf = (url: string): number | undefined =>
-  isTablesUrl(url) ? TABLES_PORT : queueSchemeOf(url)?.port;
+/** Returns the ports of the service that a URL is meant for; none for HTTP. */
+function ownPortsOf(url: string): readonly number[] {
+  if (isTablesUrl(url)) return [TABLES_PORT];
+  const broker = queueBrokerOf(url);
+  return broker === undefined ? [] : [broker.plain.port, broker.tls.port];
+}
 
 export function createAddressGuard({
   allowCidrs,
@@ -166,10 +173,10 @@ export function createAddressGuard({
     return `the address ${address} is private, loopback or reserved; start the service with ${flagOf('allowCidrs')} to allow its network`;
   };
 
-  /** @param own the port of the service that the URL is meant for, such as a broker */
-  const judgePort = (port: string, own?: number): string | undefined => {
+  /** @param own the ports of the service that the URL is meant for, such as a broker */
+  const judgePort = (port: string, own: readonly number[] = []): string | undefined => {
     const number = Number(port);
-    if (number === own) return undefined;
+    if (own.includes(number)) return undefined;
     const isWeb = port === '' || number === 80 || number === 443;
     if (isWeb || (number >= 1_024 && !DENIED_PORTS.has(number))) return undefined;
     onBlocked('port');
@@ -210,12 +217,12 @@ export function createAddressGuard({
     return isPrivateName && allowCidrs.length === 0 ? judge(host, 'url') : undefined;
   };
 
-  const refuse = ({ href, protocol, port, hostname }: URL): string | undefined => {
-    if (httpsOnly && Object.hasOwn(INSECURE, protocol)) return insecureUrl(protocol);
-    const refused = judgePort(port, ownPortOf(href));
+  const refuse = (url: URL): string | undefined => {
+    const refused =
+      (httpsOnly ? insecureProblem(url) : undefined) ?? judgePort(url.port, ownPortsOf(url.href));
     if (refused !== undefined) return refused;
     // Only URLs of queues have several hosts.
-    return hostname
+    return url.hostname
       .split(',')
       .map(judgeHost)
       .find((each) => each !== undefined);

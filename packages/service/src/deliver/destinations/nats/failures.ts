@@ -1,10 +1,12 @@
 /** Explains why a message was not confirmed: what happened, then what to do. */
 import type { JetStreamApiError } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { NatsTarget } from '@sluice/kit/contract';
 import { describeError } from '../../../base/log.ts';
 import { findCertificateFault } from '../../../base/certificateErrors.ts';
 import { explainAlert } from '../http/certificate.ts';
-import type { Broker } from './brokers.ts';
-import type { Target } from './target.ts';
+import type { QueueMessage } from '../queues/queue.ts';
+import type { QueueTarget } from '../queues/target.ts';
 
 /** Error codes of JetStream, as in `nats errors ls`. */
 const API_ERRORS: Readonly<Record<number, string>> = {
@@ -26,7 +28,7 @@ const CONNECTION_ERRORS: Readonly<Record<string, string>> = {
 };
 
 /** Returns why a connection could not be opened. */
-export function explainConnecting(error: unknown, { isTls }: Pick<Target, 'isTls'>): string {
+export function explainConnecting(error: unknown, { isTls }: Pick<QueueTarget, 'isTls'>): string {
   const alert = explainAlert(error as Error);
   if (alert !== undefined) return alert;
   const { name, message } = error as Error;
@@ -47,9 +49,10 @@ export function explainConnecting(error: unknown, { isTls }: Pick<Target, 'isTls
 /** Returns why a message was not confirmed over an open connection. */
 export async function explainPublishing(
   error: unknown,
-  { connection }: Broker,
-  subject: string,
+  { connection }: { connection: NatsConnection },
+  { target, fill }: QueueMessage<NatsTarget>,
 ): Promise<string> {
+  const subject = fill(target.subject);
   const { name, message, cause } = error as Error;
   const reason = (cause as Error | undefined)?.name;
   if (name === 'JetStreamApiError') return explainApi(error as JetStreamApiError);
@@ -77,7 +80,7 @@ export const isLost = (error: unknown): boolean =>
 const LOOKUP_MS = 2_000;
 
 /** Returns why no server responded to a subject. */
-async function explainSilence(connection: Broker['connection'], subject: string): Promise<string> {
+async function explainSilence(connection: NatsConnection, subject: string): Promise<string> {
   try {
     const { jetstreamManager } = await import('@nats-io/jetstream');
     const manager = await jetstreamManager(connection, { checkAPI: false, timeout: LOOKUP_MS });

@@ -1,27 +1,22 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { rootCertificates, setDefaultCACertificates } from 'node:tls';
 import { unwrap } from '@sluice/kit';
 import { TEST_WEBHOOK } from '@sluice/kit/contract';
 import { DiscardPolicy, type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { type Nats, createCertificate, startNats, startWebhookSink, until } from '@sluice/testkit';
+import { type Nats, startNats, startWebhookSink, until } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { createSender } from '../../send/send.ts';
 import { ALL_NETWORKS, createAddressGuard } from '../http/guard.ts';
-import { type NatsOptions, createNats } from './nats.ts';
+import type { QueueOptions } from '../queues/queue.ts';
+import {
+  SECRET,
+  WEBHOOK,
+  openQueueSender,
+  startAuthorities,
+} from '../queues/queueSender.test-only.ts';
+import { createNats } from './nats.ts';
 
-const SECRET = 'a streams secret';
-const WEBHOOK = {
-  ...TEST_WEBHOOK,
-  streamId: '6c1a2b3c-0000-4000-8000-000000000001',
-  tag: 'paid orders.é',
-  chainId: '0x1',
-};
 /** A login that needs escapes in a URL, and a user that may not publish to `secret.>`. */
 const CONFIG = `authorization { users: [
   { user: "root", password: "root" },
@@ -46,37 +41,7 @@ const connectManager = async (): Promise<JetStreamManager> =>
     await connect({ servers: nats.servers[0]!.directUrl, user: 'root', pass: 'root' }),
   );
 
-const open = (options: Partial<NatsOptions> = {}) => {
-  const sender = createSender({
-    destinations: [
-      createNats({
-        guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }),
-        readChainAndPhase: (webhook) => ({
-          chainId: (webhook as typeof WEBHOOK).chainId,
-          phase: 'confirmed',
-        }),
-        ...options,
-      }),
-    ],
-    secret: () => SECRET,
-    region: () => 'us-east-1',
-    timeoutMs: 5_000,
-  });
-  onTestFinished(() => sender.close());
-  return {
-    send: (url: string, more: { id?: string; body?: string; timeoutMs?: number } = {}) =>
-      sender.send({
-        url,
-        id: more.id ?? crypto.randomUUID(),
-        body: Buffer.from(more.body ?? JSON.stringify(WEBHOOK)),
-        headers: { 'x-own': 'a value' },
-        timeoutMs: more.timeoutMs,
-        queueSize: 0,
-        recordsCharged: 0,
-      }),
-    destinationOf: sender.destinationOf,
-  };
-};
+const open = (options?: Partial<QueueOptions>) => openQueueSender(createNats, options);
 
 /** The URL of a subject. */
 const urlOf = (subject: string, login = 'us%2Fer:p%40ss%3Aword') =>
@@ -279,27 +244,7 @@ test('after a server of a cluster ended, another one is used if its address is a
 });
 
 test('URLs with TLS need a certificate for the host, and a broker with TLS needs such a URL', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-nats-tls-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const year = 365 * 86_400_000;
-  const certificates: string[] = [];
-  const certify = (name: string) => {
-    // Different subjects, because issuers are found by subject.
-    const commonName = `authority-${certificates.length}`;
-    const certified = createCertificate({
-      commonName,
-      names: [name],
-      validFrom: new Date(Date.now() - year),
-      expiresAt: new Date(Date.now() + year),
-    });
-    const { key, cert } = certified;
-    certificates.push(cert);
-    const file = join(folder, commonName);
-    const files = { key: `${file}.key`, cert: `${file}.crt` };
-    writeFileSync(files.key, key);
-    writeFileSync(files.cert, cert);
-    return { certified, files };
-  };
+  const { certify, trust } = startAuthorities();
   const startSecured = async (name: string, more = ''): Promise<string> => {
     const { files } = certify(name);
     const own = await startNats({
@@ -309,8 +254,7 @@ test('URLs with TLS need a certificate for the host, and a broker with TLS needs
     return new URL(own.url).port;
   };
   const [port, otherPort] = [await startSecured('localhost'), await startSecured('other.test')];
-  setDefaultCACertificates([...rootCertificates, ...certificates]);
-  onTestFinished(() => setDefaultCACertificates([...rootCertificates]));
+  trust();
   const jsm = await jetstreamManager(await connect({ servers: `localhost:${port}`, tls: {} }));
   await jsm.streams.add({ name: 'HOOKS', subjects: ['hooks.>'] });
   const { send } = open();
@@ -326,7 +270,7 @@ test('URLs with TLS need a certificate for the host, and a broker with TLS needs
   const client = certify('client.test');
   const verify = `verify: true, ca_file: "${client.files.cert}"`;
   const strictUrl = `tls://localhost:${await startSecured('localhost', verify)}/hooks.a`;
-  setDefaultCACertificates([...rootCertificates, ...certificates]);
+  trust();
   expect((await send(strictUrl)).error).toMatch(
     /rejects the client certificate, or requires one: .*--client-cert/,
   );
@@ -349,7 +293,9 @@ test('only allowed addresses and ports are reached', async () => {
   }
   const tlsOnly = open({ guard: createAddressGuard({ allowCidrs: [], httpsOnly: true }) });
   const refusal = 'nats: is not allowed, because the service was started with --https-only';
-  expect((await tlsOnly.send('nats://8.8.8.8/a')).error).toBe(`${refusal}: use a tls: URL`);
+  expect((await tlsOnly.send('nats://8.8.8.8/a')).error).toBe(
+    `${refusal}: start the URL with tls:`,
+  );
   const proxied = open({ egressProxy: 'http://proxy.example' });
   expect((await proxied.send('nats://8.8.8.8/a')).error).toMatch(/through --egress-proxy/);
 });
