@@ -248,22 +248,22 @@ test('property: searching by logs finds what reading each block finds, for all r
 }, 120_000);
 
 /** Returns a block that matches in {@link openLogs}. */
-const hit = (): BlockScript => ({
-  transactions: [scripted.log({ address: ADDRESSES[0]!, topics: [EVENTS[1]!] })],
+const hit = (address = ADDRESSES[0]!): BlockScript => ({
+  transactions: [scripted.log({ address, topics: [EVENTS[1]!] })],
 });
 
 /** Opens a source of the chain, and a matcher of a stream that takes all logs of one address. */
-function openLogs({ url }: Pick<RunningScriptedChain, 'url'>) {
+function openLogs({ url }: Pick<RunningScriptedChain, 'url'>, address = ADDRESSES[0]!) {
   const log = createLog(() => {});
   const index = createStreamIndex();
   index.put(stream({ includeContractLogs: true }));
-  index.addAddresses('s', packAddresses([ADDRESSES[0]!]).bytes);
+  index.addAddresses('s', packAddresses([address]).bytes);
   return {
     source: createEvmSource({ chain: CHAIN, urls: [url], pollMs: 1_000, log }),
     matcher: {
       needs: needsOf(index, CHAIN),
-      rules: 1,
-      search: async () => searchOf(index, CHAIN, () => [ADDRESSES[0]!]),
+      rules: [address],
+      search: async () => searchOf(index, CHAIN, () => [address]),
     },
   };
 }
@@ -286,6 +286,29 @@ test('blocks that were found are read again if the chain changes before they are
     expect(again.blocks.filter(({ hash }) => !canonical.has(hash))).toEqual([]);
   } finally {
     await source.stop();
+    await chain.stop();
+  }
+});
+
+test('blocks that were found by former rules are not used after a change', async () => {
+  const chain = await startScriptedChain();
+  for (let n = 1; n <= 100; n++) {
+    chain.mine(n % 25 === 0 ? hit(ADDRESSES[1]) : n % 3 === 0 ? hit() : {});
+  }
+  const { source, matcher } = openLogs(chain);
+  const changed = openLogs(chain, ADDRESSES[1]);
+  try {
+    const read = createReader(source);
+    const limits = { upTo: 100, searchUpTo: 100 };
+    const { to, blocks } = await read({ id: 'j', nextBlock: 1 }, matcher, limits, false);
+    expect(blocks).toHaveLength(16);
+    expect(to).toBeLessThan(75);
+    const next = await read({ id: 'j', nextBlock: to + 1 }, changed.matcher, limits, false);
+    expect(next.blocks.map(({ number }) => number)).toEqual(
+      [50, 75, 100].filter((number) => number > to),
+    );
+  } finally {
+    await Promise.all([source.stop(), changed.source.stop()]);
     await chain.stop();
   }
 });

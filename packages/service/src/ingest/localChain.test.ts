@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createLog } from '../base/log.ts';
-import type { BlockHeader, CommitOutcome } from '../store/blocks/contract.ts';
+import type { BlockCommit, BlockHeader, CommitOutcome } from '../store/blocks/contract.ts';
 import type { Store } from '../store/store.ts';
 import { createLocalChain, haltError } from './localChain.ts';
 import { createConfirmationRule } from './confirming.ts';
@@ -17,6 +17,7 @@ function open(finalized?: BlockHeader) {
   const calls: string[] = [];
   const rewinds: number[] = [];
   const childCalls: string[] = [];
+  const commits: BlockCommit[] = [];
   let failure: Error | undefined;
   const child = { streamId: 's', factory: 'f', address: '0x01' };
   let outcome: CommitOutcome | undefined = { outcome: 'committed', children: [child] };
@@ -29,7 +30,8 @@ function open(finalized?: BlockHeader) {
   const store = {
     startChain: () => answer('start'),
     rewindChain: async () => (await answer('rewind')) && [child],
-    commitBlock: async () => {
+    commitBlock: async (commit: BlockCommit) => {
+      commits.push(commit);
       if (failure !== undefined) throw failure;
       return outcome ?? { outcome: 'lost-lease' };
     },
@@ -60,6 +62,7 @@ function open(finalized?: BlockHeader) {
     calls,
     rewinds,
     childCalls,
+    commits,
     hashes: () => local.window().map(({ hash }) => hash),
     append: (block: BlockHeader, after?: BlockHeader) =>
       local.append(block, { after, ruleRevision: 1, matches: [], children, head: block.number }),
@@ -113,6 +116,18 @@ describe('the window', () => {
     expect(hashes()).toEqual(['stored9']);
     expect(calls).not.toContain('block');
   });
+});
+
+test('a block after blocks that were passed over confirms none if the finalized one is of another branch', async () => {
+  for (const [branch, expected] of [
+    ['a', 2],
+    ['b', -1],
+  ] as const) {
+    const { local, append, commits } = open(header(2, branch));
+    await local.startAt(header(2), 'genesis');
+    await append(header(50), header(2));
+    expect(commits).toMatchObject([{ confirmUpTo: expected, tagged: { finalized: expected } }]);
+  }
 });
 
 test('every write with a lost lease throws and changes nothing', async () => {

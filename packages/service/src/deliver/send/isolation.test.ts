@@ -1,8 +1,10 @@
+import { once } from 'node:events';
+import { type AddressInfo, type Socket, createServer } from 'node:net';
 import { unwrapWithPublicKey } from '@sluice/kit';
 import { TEST_WEBHOOK } from '@sluice/kit/contract';
 import { createKeyPair } from '@sluice/kit/testing';
 import { type WebhookSink, startWebhookSink } from '@sluice/testkit';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { ALL_NETWORKS } from '../destinations/http/guard.ts';
 import { type Isolation, type IsolationOptions, createIsolation } from './isolation.ts';
 import type { SendRequest } from './send.ts';
@@ -97,6 +99,27 @@ test('a process that was idle is not ended while it sends again', async () => {
     await sink.waitFor(2);
     await vi.advanceTimersByTimeAsync(2_000);
     expect((await hanging).error).toContain('1 s');
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('a process that does not respond in time is ended', async () => {
+  const receiver = createServer().listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+  onTestFinished(() => void receiver.close());
+  const { port } = receiver.address() as AddressInfo;
+  const { send } = await start();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
+  try {
+    const url = `http://127.0.0.1:${port}/`;
+    const hanging = send({ ...sendingOf('{}'), url, timeoutMs: 60_000 }, () => {});
+    hanging.catch(() => {});
+    const [socket] = (await once(receiver, 'connection')) as [Socket];
+    const closed = once(socket.resume(), 'close');
+    await vi.advanceTimersByTimeAsync(90_000);
+    await expect(hanging).rejects.toMatchObject({ code: 'sender_died' });
+    await closed;
   } finally {
     vi.useRealTimers();
   }

@@ -92,3 +92,13 @@ test.each([
   const { transactions } = fromReceipts(BLOCK, HEADER, sorted, false);
   expect(transactions[0]!.receipt.fee).toEqual(fee);
 });
+
+test.each([
+  ['null', null, { price: '0x1', l1Fee: '0x0' }],
+  ['a token', `0x${'c'.repeat(40)}`, null],
+])('the fee of a transaction whose fee currency is %s', (_, feeCurrency, fee) => {
+  const block = createBlock(7, { transactions: [{ ...createTransaction(0), feeCurrency }] });
+  const sorted = sortReceipts(block, HEADER, [createReceipt(block, 0)]);
+  const { transactions } = fromReceipts(block, HEADER, sorted, false);
+  expect(transactions[0]!.receipt.fee).toEqual(fee);
+});
