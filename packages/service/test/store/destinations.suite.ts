@@ -267,6 +267,13 @@ export function testDestinations(tools: StoreTools): void {
       expect(await added()).toEqual([2, 0, 1, 0, 1, 0, 1]);
       await tools.store.setStreamStatus(id, 'paused', '');
       expect(await added()).toEqual([0, 2, 0, 1, 0, 0, 0]);
+      const { id: other } = await start();
+      for (const webhookUrl of ['TLS://b/a', 'amqps://b/a', 'kafka+ssl://b/a']) {
+        await add(other, { webhookUrl });
+      }
+      const kinds = (await tools.store.countDestinations()).map(({ kind }) => kind);
+      expect(kinds).toEqual(expect.arrayContaining(['nats', 'rabbitmq', 'kafka']));
+      expect(kinds).not.toContain('other');
     });
 
     test('are not streams: lists, totals, history and rules of streams leave them out', async () => {
