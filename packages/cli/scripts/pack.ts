@@ -49,7 +49,11 @@ await build({
   platform: 'node',
   // Optional packages that libraries import only if they are installed.
   external: ['pg-native', 'bufferutil', 'utf-8-validate', '@grpc/proto-loader'],
-  resolve: { conditionNames: ['@sluice/source', 'node'] },
+  resolve: {
+    conditionNames: ['@sluice/source', 'node'],
+    // Otherwise, the client of Kafka reads a file that is not in the package.
+    alias: { '@platformatic/wasm-utils$': '@platformatic/wasm-utils/bundled' },
+  },
   transform: {
     target: 'node20',
     define: { SLUICE_BUILT_COMMIT: JSON.stringify(readCommit()) },

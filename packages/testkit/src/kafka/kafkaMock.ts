@@ -129,8 +129,8 @@ async function launch(
   const started = new Promise<string[]>((resolve) => {
     kcat.stderr.on('data', (chunk: Buffer) => {
       said = (said + chunk.toString()).slice(-4_000);
-      const [, brokers] = /replaced with ([\d.:,]+)\n/.exec(said) ?? [];
-      if (brokers !== undefined) resolve(brokers.split(','));
+      const [brokers, ...rest] = said.split('replaced with ').at(-1)!.split('\n');
+      if (said.includes('replaced with ') && rest.length > 0) resolve(brokers!.split(','));
     });
   });
   const timer = new AbortController();

@@ -225,7 +225,7 @@ export interface ListPosition {
 
 /** Number of destinations of one kind with one status. */
 export interface DestinationCount {
-  /** `http`, `inbox`, `feed`, `nats`, `postgres` or, for another scheme, `other`. */
+  /** Such as `http` or `feed`; `other` for an unknown scheme. */
   kind: string;
   status: StreamStatus;
   count: number;

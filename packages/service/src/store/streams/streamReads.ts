@@ -1,5 +1,5 @@
 /** Reads streams and the state of their receivers. */
-import { FEED_URL, QUEUE_SCHEMES, queueBrokerOf } from '@sluice/kit/contract';
+import { FEED_URL, QUEUE_SCHEMES, TABLES_PREFIX, queueBrokerOf } from '@sluice/kit/contract';
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { Engine } from '../engine/engine.ts';
 import type { Tables } from '../tables/tables.ts';
@@ -30,7 +30,7 @@ const KINDS: readonly [pattern: string, kind: string][] = [
   [FEED_URL, 'feed'],
   ['sluice:%', 'inbox'],
   ['http%', 'http'],
-  ['postgres%', 'postgres'],
+  [`${TABLES_PREFIX}%`, TABLES_PREFIX],
   ...QUEUE_SCHEMES.map((scheme): [string, string] => [
     `${scheme}%`,
     queueBrokerOf(scheme)!.name.toLowerCase(),

@@ -95,6 +95,9 @@ const NACKED = 'message nacked';
 /** Returns whether the error of a channel was caused by another message than the one described. */
 function isAboutAnother(error: string, bytes: number, routingKey: string): boolean {
   const maxBytes = readMaxBytes(error);
-  const [, key = routingKey] = /access to topic '(.*?)' in exchange/.exec(error) ?? [];
-  return (maxBytes !== undefined && bytes <= maxBytes) || key !== routingKey;
+  const isAboutTopic = error.includes("access to topic '");
+  return (
+    (maxBytes !== undefined && bytes <= maxBytes) ||
+    (isAboutTopic && !error.includes(`access to topic '${routingKey}' in exchange`))
+  );
 }

@@ -59,7 +59,7 @@ export function explainPublishing(
 
 /** Returns why the broker closed a channel. */
 function explainRefusal(error: string, exchange: string, vhost: string): string {
-  const [, text = error] = /with message "\w+ - (.*)"$/.exec(error) ?? [];
+  const text = error.split(' - ').slice(1).join(' - ').replace(/"$/, '') || error;
   const maxBytes = readMaxBytes(error)?.toLocaleString('en');
   if (maxBytes !== undefined) {
     return `the message is larger than the broker's max_message_size of ${maxBytes} bytes: raise it, or set maxWebhookBytes to at most ${maxBytes}`;
