@@ -500,6 +500,30 @@ describe('enrichment', () => {
     expect(body.erc20Transfers[0]).not.toHaveProperty('valueWithDecimals');
   });
 
+  test('reads tokens at the newest block if the state of an old one is gone', async () => {
+    const { id } = await createStream();
+    const commit = await startChain();
+    await commit([id]);
+    await commit([]);
+    start({
+      ...refusing,
+      call: (block, calls) => (block.number === 1 ? refusing : goodState).call(block, calls),
+      isGone: ({ number: height }) => height === 1,
+    });
+    await untilAll(id, 'pending');
+    expect(await bodyOf(id)).toMatchObject({
+      erc20Transfers: [
+        {
+          tokenName: 'Test Dollar',
+          tokenSymbol: 'TDL',
+          tokenDecimals: '6',
+          valueWithDecimals: '1.5',
+        },
+      ],
+      nativeBalances: [],
+    });
+  });
+
   test('retries a temporary refusal', async () => {
     const { id } = await createStream();
     const commit = await startChain();

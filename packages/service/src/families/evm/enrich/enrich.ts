@@ -20,6 +20,7 @@ import { maxReasonBytes } from './reasons.ts';
 import type { BodyTail } from './records.ts';
 import type { EnrichState } from './state.ts';
 import { TOKEN_CALLS, readToken, tokenCalls } from './token.ts';
+import { orOutage } from '../../../enrich/outage.ts';
 import { createTokens } from '../../../enrich/tokens.ts';
 
 export interface EvmEnrich extends Enrich<StreamOptions, BodyTail> {
@@ -48,16 +49,26 @@ export function createEnrich({
   retryMs?: number | undefined;
   maxWebhookBytes: number;
 }): EvmEnrich {
+  const readTokensAt = async (block: BlockRef, addresses: readonly string[]): Promise<Token[]> => {
+    const answers = await state.call(block, addresses.flatMap(tokenCalls));
+    return addresses.flatMap((address, n) => {
+      const theirs = answers.slice(n * TOKEN_CALLS, (n + 1) * TOKEN_CALLS);
+      return readToken(address, block.number, theirs) ?? [];
+    });
+  };
   const tokens = createTokens({
     chain,
     store,
     cacheBytes: TOKEN_CACHE_BYTES,
     async ask(block, addresses) {
-      const answers = await state.call(block, addresses.flatMap(tokenCalls));
-      return addresses.flatMap((address, n) => {
-        const theirs = answers.slice(n * TOKEN_CALLS, (n + 1) * TOKEN_CALLS);
-        return readToken(address, block.number, theirs) ?? [];
-      });
+      const found = await readTokensAt(block, addresses);
+      if (found.length === addresses.length || !state.isGone(block)) return found;
+      // Metadata hardly changes, so that of the newest block is better than none.
+      const newest = await orOutage(store.readCheckpoint(chain));
+      if (newest === undefined) return found;
+      const known = new Set(found.map(({ address }) => address));
+      const left = addresses.filter((address) => !known.has(address));
+      return [...found, ...(await readTokensAt(newest, left))];
     },
   });
   const maxBytesOf = (plan: CompiledPlan): number =>
