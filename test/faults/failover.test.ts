@@ -131,11 +131,13 @@ test('fault 16: the primary is killed under load, a standby is promoted, the old
   const kept = new Set(await succeeded());
   expect(acknowledged.filter((id) => !kept.has(id))).toEqual([]);
   // The consumer continues where it was, and each delivery has kept its position.
+  const next = await readFeed(5);
+  expect(next).not.toEqual([]);
   const again = await sluice().readFeed(feed.streamId, { mode: 'each', after: 0, limit: 1_000 });
   const toPlace = ({ id, position }: { id: string; position: number }) => `${position} ${id}`;
   const places = again.deliveries.map(toPlace);
   expect(places).toEqual(expect.arrayContaining(placed.deliveries.map(toPlace)));
-  expect([...read, ...(await readFeed(5))]).toEqual(places.slice(0, read.length + 5));
+  expect([...read, ...next]).toEqual(places.slice(0, read.length + next.length));
 
   // The old server acts as the primary and is listed first, but no process may write to it.
   await cluster.revive(old);
