@@ -67,7 +67,7 @@ test('destinations are added, edited and removed in the settings', async () => {
     expect(await save.isDisabled()).toBe(true);
   }
   for (const [typed, help] of [
-    ['nats://broker.example/payments', /^A JetStream stream must confirm/],
+    ['nats://broker.example/payments', /^The broker must confirm/],
     ['postgres://db.example/app?schema=a', /^The tables are created/],
     [FEED_URL, /^Your program reads the webhooks/],
   ] as const) {
