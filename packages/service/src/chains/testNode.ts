@@ -74,7 +74,7 @@ export function createNodeTest(
       const chainId = given ?? (await findChain(url, guard));
       if (chainId === undefined || over.aborted) return UNKNOWN;
       const node = openNode({ chainId, url }, guard);
-      over.addEventListener('abort', () => void node.close());
+      over.addEventListener('abort', () => void node.close().catch(() => {}));
       await node.identify();
       await node.readHead();
       return chainId;
