@@ -1,4 +1,4 @@
-/** What the faults of queues need from a cluster of one kind of broker. */
+/** The interface of a cluster of brokers, whatever their kind, in the tests of faults of queues. */
 import type { FaultProxy } from '@sluice/testkit';
 
 export interface FaultServer {
