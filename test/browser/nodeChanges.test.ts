@@ -96,7 +96,7 @@ test('a node is tested, added and removed, in both themes and on a phone', async
   await dialog.getByRole('button', { name: 'Add node' }).click();
   await dialog.waitFor({ state: 'detached' });
   const { host } = new URL(nodeUrl);
-  const remove = page.getByRole('button', { name: `Remove ${host}` });
+  const remove = page.getByRole('button', { name: `Remove ${host}#2`, exact: true });
   await remove.waitFor();
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);

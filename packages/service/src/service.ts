@@ -432,6 +432,7 @@ function createApi(
     hidesSecrets: config.hideSecrets,
     configured: config,
     configuredNodes: chains.configured,
+    nodesSettled: chains.settled,
     addedUrls,
     keyPairs,
     allowsNodeChanges: config.allowNodeChanges,

@@ -18,6 +18,8 @@ export interface Chains<Opened = unknown> {
    * have finished. Chains with unchanged nodes are not interrupted.
    */
   follow(added: readonly AddedUrl[]): Promise<void>;
+  /** Resolves when the calls of `follow` so far have finished. */
+  settled(): Promise<void>;
   /** Loads the rules, and then reads this process's share of the chains. */
   start(): void;
   stop(): Promise<void>;
@@ -71,6 +73,7 @@ export function createChains<Opened extends Readonly<Record<string, { chains: Fa
       following = done.catch(() => {});
       return done;
     },
+    settled: () => following,
     start() {
       isStarted = true;
       for (const family of families) family.start(sharing.look);

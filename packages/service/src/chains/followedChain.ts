@@ -102,6 +102,8 @@ export function followChain<
   const { store, log, onReorg, refuseBlocks, tracing, holder } = dependencies;
   const { signals } = store;
   const show = (health: Omit<ChainReport, 'lacks' | 'failingReads'>): void => {
+    // The chain may already be followed with other nodes.
+    if (isClosing) return;
     // Failures are ignored, because the next report replaces this one.
     store.events.publish([{ type: 'chain', chain: health }]).catch(() => {});
   };

@@ -164,6 +164,22 @@ describe('nodes', () => {
     ]);
   });
 
+  test('the chains show a change of nodes as soon as its call has returned', async () => {
+    const addedIds = async () => {
+      const chains = await admin.listChains();
+      return chains.find(({ id }) => id === CHAIN)?.providers.map(({ addedId }) => addedId) ?? [];
+    };
+    for (let round = 0; round < 5; round++) {
+      const first = await admin.addNode({ url: chain.url });
+      expect(await addedIds()).toEqual([first.id]);
+      const second = await admin.addNode({ url: chain.wsUrl });
+      expect(await addedIds()).toEqual([first.id, second.id]);
+      await admin.removeNode(first.id);
+      expect(await addedIds()).toEqual([second.id]);
+      await admin.removeNode(second.id);
+    }
+  });
+
   test('what flags, variables or the file provide cannot be added again or removed', async () => {
     const url = withKeys('http://127.0.0.1:1');
     const twice = await failureOf(admin.addNode({ chainId: '0x1', url }));

@@ -1,4 +1,5 @@
 /** Calls for nodes and alert URLs, which can be added while the service runs. */
+import { setTimeout as wait } from 'node:timers/promises';
 import {
   type AlertUrl,
   CHAIN_FORMATS,
@@ -21,6 +22,8 @@ export interface AddedUrlHandlerNeeds {
   configuredNodes: ReadonlyMap<string, readonly string[]>;
   configured: Pick<Config, 'notifyUrl'>;
   addedUrls: Pick<AddedUrls, 'read' | 'add' | 'remove'>;
+  /** Resolves when the chains are followed with the nodes as changed so far. */
+  nodesSettled(): Promise<void>;
   /** Whether calls may add, test and remove nodes and alert URLs. */
   allowsNodeChanges: boolean;
   testNode: TestNode;
@@ -31,6 +34,11 @@ export interface AddedUrlHandlerNeeds {
 
 /** Maximum number of concurrent tests of nodes and alert URLs. */
 const MAX_TESTS = 4;
+/**
+ * Maximum time that a call waits for its change of nodes, so that the chains which are read next
+ * show it. A chain stops only after its current work.
+ */
+const MAX_SETTLE_MS = 2_000;
 const CONFIGURED_ALERT_URL = 'configured';
 
 export function createAddedUrlHandlers(needs: AddedUrlHandlerNeeds) {
@@ -68,6 +76,9 @@ export function createAddedUrlHandlers(needs: AddedUrlHandlerNeeds) {
     }
   };
 
+  const settle = (): Promise<void> =>
+    Promise.race([needs.nodesSettled(), wait(MAX_SETTLE_MS, undefined, { ref: false })]);
+
   const add = async (chain: string | null, url: string): Promise<OpenUrl> => {
     const added = await addedUrls.add(chain, url);
     if (added === 'duplicate') throw conflict('was already added: use another URL');
@@ -100,6 +111,7 @@ export function createAddedUrlHandlers(needs: AddedUrlHandlerNeeds) {
       if (chainId === null) throw refused(message);
       const node = toNode({ ...(await add(chainId, url)), chain: chainId });
       setAuditTarget(context, `${node.id} ${chainId} ${node.host}`);
+      await settle();
       return node;
     },
 
@@ -127,6 +139,7 @@ export function createAddedUrlHandlers(needs: AddedUrlHandlerNeeds) {
       const removed = await addedUrls.remove('node', nodeId);
       if (removed === undefined) throw notFound('Node');
       setAuditTarget(context, `${nodeId} ${removed.chain} ${hostOf(removed.url)}`);
+      await settle();
       return undefined;
     },
 
