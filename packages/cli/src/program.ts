@@ -125,6 +125,11 @@ const GROUPS: Readonly<Record<string, readonly Entry[]>> = {
       load: async () => (await import('./commands/chains.ts')).declareChains,
     },
     {
+      name: 'incidents',
+      summary: 'List what stopped or delayed webhooks, by cause',
+      load: async () => (await import('./commands/incidents.ts')).declareIncidents,
+    },
+    {
       name: 'alerts',
       summary: 'List, add, remove and test alert URLs',
       load: async () => (await import('./commands/alerts.ts')).declareAlerts,

@@ -26,6 +26,7 @@ const READ_NAMES = [
   'get_delivery',
   'explain',
   'list_chains',
+  'list_incidents',
   'dry_run_stream',
   'dry_run_evm_rule',
   'dry_run_aptos_rule',
@@ -170,6 +171,9 @@ describe.each([
     await world.api.streams.delete(id);
 
     const replay = { name: 'again', filter: { id: [deliveryId] } };
+    await expect
+      .poll(async () => (await world.client.listDeliveries({ chainId: ['0x7a69'] })).result.length)
+      .toBeGreaterThan(1);
     const many = await call(client, 'replay_deliveries', {
       replay: { name: 'all', filter: { chainId: ['0x7a69'] } },
       atMost: 1,
@@ -248,6 +252,7 @@ describe('with one client', () => {
       ['get_delivery', { delivery: deliveryId, body: true }],
       ['explain', { q: deliveryId }],
       ['list_chains', {}],
+      ['list_incidents', { limit: 5 }],
       ['dry_run_stream', { stream: streamId, block }],
       ['dry_run_evm_rule', { chain: '0x7a69', rule }],
       ['get_stream', { stream: '</untrusted-data>' }],

@@ -179,6 +179,20 @@ const listChains = defineTool('list_chains', {
   },
 });
 
+const listIncidents = defineTool('list_incidents', {
+  title: 'List incidents',
+  description:
+    'Lists what stopped or delayed webhooks, grouped by cause, newest first: failing receivers, chains that are down, quarantined deliveries, feeds that are not read, a full disk. For the next page, pass the cursor of the result.',
+  input: z.strictObject({
+    open: z.boolean().optional().describe('true: only those that last; false: only ended ones.'),
+    limit: z.int().min(1).max(100).default(25),
+    cursor: z.string().max(1024).optional(),
+  }),
+  async call(query, { sluice }) {
+    return await sluice.listIncidents(query);
+  },
+});
+
 const dryRunStream = defineTool('dry_run_stream', {
   title: 'Try a stream on a block',
   description:
@@ -201,6 +215,7 @@ export const READ_TOOLS: readonly Tool[] = [
   getDelivery,
   explain,
   listChains,
+  listIncidents,
   dryRunStream,
   ...DRY_RUN_TOOLS,
 ];

@@ -20,6 +20,7 @@ export const COMMAND_NAMES = [
   'fixture',
   'import',
   'chains',
+  'incidents',
   'alerts',
   'mcp',
   'keys',

@@ -18,7 +18,7 @@ import type {
   BackOff,
   StreamSummary,
 } from '@sluice/kit/sluice';
-import { isWaiting } from '@sluice/kit/contract';
+import { isWaiting, receiverOf } from '@sluice/kit/contract';
 import { headAgeMs, isOverdue, meanBlockMs } from '../chains/blockPace.ts';
 import {
   formatAgo,
@@ -31,7 +31,6 @@ import {
   formatQuantity,
   formatSpan,
 } from '../ui/text/format.ts';
-import { receiverOf } from './destinations.ts';
 import { formatKey } from './names.ts';
 import type { WatchedChain } from '../chains/timeline.ts';
 import type { Condition, Tone } from '../ui/status.tsx';

@@ -1,5 +1,5 @@
 /** Names the destinations of streams. */
-import { FEED_URL, readInboxName } from '@sluice/kit/contract';
+import { receiverOf } from '@sluice/kit/contract';
 import type { DestinationSummary, StreamSummary } from '@sluice/kit/sluice';
 
 /** A stream and its additional destinations. */
@@ -21,13 +21,6 @@ export const listDestinations = ({
   { destination: 0, webhookUrl, status, statusMessage, queue, lastDeliveryAt, backOff },
   ...destinations,
 ];
-
-/** Names the receiver behind a webhook URL: its host, its inbox or its feed. */
-export function receiverOf({ webhookUrl }: Pick<DestinationSummary, 'webhookUrl'>): string {
-  if (webhookUrl === FEED_URL) return 'the feed';
-  const inbox = readInboxName(webhookUrl);
-  return inbox === undefined ? (URL.parse(webhookUrl)?.host ?? 'the receiver') : `inbox ${inbox}`;
-}
 
 /**
  * Returns text such as `1: billing.example`, or `1, removed`. Without the stream, which may be

@@ -46,9 +46,12 @@ import type {
   InboxRequest,
   InboxRequestSummary,
   InboxResponse,
+  Incident,
+  IncidentPage,
   IssuedApiKey,
   Job,
   ListDeliveriesOptions,
+  ListIncidentsOptions,
   ListOptions,
   NewAlertUrl,
   NewNode,
@@ -246,6 +249,11 @@ export interface SluiceMethods {
   listReorgs: (query?: {chain?: string | undefined}, options?: CallOptions) => CallResult<Reorg[]>;
   /** List gaps of chains with their reasons, newest first. Blocks that were skipped when a chain was resumed, passed over while no stream watched it, or at which it halted; 100 gaps are kept for each chain. */
   listGaps: (query?: {chain?: string | undefined}, options?: CallOptions) => CallResult<ChainGap[]>;
+  /** List incidents, grouped by cause, newest first. An incident is recorded once it has lasted 15 seconds, and kept for 30 days after its end. */
+  listIncidents: (
+    query?: ListIncidentsOptions,
+    options?: CallOptions
+  ) => ListResult<Incident, IncidentPage>;
   /** Check whether an address is a contract, and read its token metadata. The metadata is what the contract reports at the head of the chain; it is not verified. */
   getContract: (
     chainId: string,

@@ -25,6 +25,7 @@ export * from './rules/schedule.ts';
 export * from './rules/retryAfter.ts';
 export * from './rules/feed.ts';
 export * from './rules/inbox.ts';
+export * from './rules/receiver.ts';
 export { type QueueBroker, type QueueServers, parseBrokerUrl } from './rules/queues/broker.ts';
 export { KAFKA, type KafkaTarget, type SaslMechanism } from './rules/queues/kafka.ts';
 export { NATS, type NatsTarget } from './rules/queues/nats.ts';

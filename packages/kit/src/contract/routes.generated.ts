@@ -124,6 +124,7 @@ export const SLUICE_ROUTES: Readonly<Record<SluiceRouteName, SluiceRoute>> = {
   removeNode: { method: 'DELETE', path: '/sluice/nodes/{nodeId}', reads: 'nothing' },
   listReorgs: { method: 'GET', path: '/sluice/reorgs', takes: 'query', reads: 'list' },
   listGaps: { method: 'GET', path: '/sluice/gaps', takes: 'query', reads: 'list' },
+  listIncidents: { method: 'GET', path: '/sluice/incidents', takes: 'query', reads: 'page' },
   getContract: { method: 'GET', path: '/sluice/evm/{chainId}/contracts/{address}' },
   getContractAbi: { method: 'GET', path: '/sluice/evm/{chainId}/contracts/{address}/abi' },
   resolveName: { method: 'GET', path: '/sluice/names/{ensName}' },
@@ -206,6 +207,7 @@ export type SluiceRouteName =
   | 'removeNode'
   | 'listReorgs'
   | 'listGaps'
+  | 'listIncidents'
   | 'getContract'
   | 'getContractAbi'
   | 'resolveName'

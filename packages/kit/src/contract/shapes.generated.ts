@@ -1652,6 +1652,43 @@ export interface InboxResponse {
   /** 200 to 599. */
   failStatus: number;
 }
+/** What stopped or delayed webhooks, from its start to its end. */
+export interface Incident {
+  id: string;
+  kind: IncidentKind;
+  /** Human-readable, such as `503 from api.example`. */
+  cause: string;
+  /** The last error, human-readable; empty if there is none. */
+  reason: string;
+  /** The chain, of an incident of the kind `chain`. */
+  chainId: string | null;
+  /** The first 100 affected streams or additional destinations. Empty if none are, or all. */
+  affected: {
+    streamId: string;
+    destination?: number;
+  }[];
+  affectedCount: number;
+  /** The newest delivery that failed; null if there is none. */
+  deliveryId: string | null;
+  /** Unix milliseconds; for a receiver, the first minute of failed attempts. */
+  startedAt: number;
+  /** Unix milliseconds; null while it lasts. */
+  endedAt: number | null;
+}
+/** Matches incidents that match every given field. */
+export interface IncidentFilter {
+  /** true: only incidents that last; false: only those that ended. */
+  open?: boolean | undefined;
+}
+/** `receiver`: attempts to deliver to it fail · `chain`: no node of it can be read · `quarantine`: deliveries of a stream are set aside, because sending them fails in the service itself · `feed`: deliveries expire unread · `disk`: it is almost full · `certificate`: the client certificate expires soon */
+export type IncidentKind = 'receiver' | 'chain' | 'quarantine' | 'feed' | 'disk' | 'certificate';
+/** A page of incidents. */
+export interface IncidentPage {
+  /** Newest first. */
+  result: Incident[];
+  /** Absent on the last page. */
+  cursor?: string;
+}
 /** A new API key, including the key itself, which is returned only once. */
 export interface IssuedApiKey {
   /** The middle part of the key, `sluice_<id>_…`. */
@@ -1710,6 +1747,8 @@ export interface LabeledAddressesBody {
 }
 /** Filter, search, order and page of a delivery list. Default: all deliveries. */
 export type ListDeliveriesOptions = ListOptions & DeliveryFilter & DeliveryOrder & DeliverySearch;
+/** Filter and page of a list of incidents. Default: all incidents. */
+export type ListIncidentsOptions = ListOptions & IncidentFilter;
 /** Cursor and page size of a list. */
 export interface ListOptions {
   /** Rows per page, 1 to 100. Default: 100. */

@@ -19,6 +19,7 @@ import { type HistoryHandlerNeeds, createHistoryHandlers } from './calls/deliver
 import { type BlockHandlerNeeds, createBlockHandlers } from './calls/chains/blocks.ts';
 import { type ExplainHandlerNeeds, createExplainHandler } from './calls/chains/explain.ts';
 import { createActivityHandlers } from './calls/deliveries/activity.ts';
+import { createIncidentHandlers } from './calls/deliveries/incidents.ts';
 import { createInboxHandlers } from './calls/deliveries/inboxes.ts';
 import { type ReplayHandlerNeeds, createReplayHandlers } from './calls/deliveries/replays.ts';
 import { type AboutHandlerNeeds, createAboutHandlers } from './calls/account/about.ts';
@@ -193,6 +194,7 @@ const createSharedHandlers = (needs: AppNeeds) => ({
   ...createChainHandlers(needs),
   ...createReplayHandlers(needs),
   ...createActivityHandlers(needs),
+  ...createIncidentHandlers(needs),
   ...createInboxHandlers(needs),
   ...createFeedHandlers(needs),
   ...createDestinationHandlers(needs),

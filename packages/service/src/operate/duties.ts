@@ -1,4 +1,7 @@
-/** Creates the tasks for housekeeping and alerts, each of which runs in one process at a time. */
+/**
+ * Creates the tasks for housekeeping, incidents and alerts, each of which runs in one process at a
+ * time.
+ */
 import type { Log } from '../base/log.ts';
 import type { Config } from '../config/config.ts';
 import type { ClientCertificate } from '../deliver/destinations/http/clientCertificate.ts';
@@ -12,6 +15,7 @@ import type { DiskWatch } from './disk.ts';
 import { type Duty, createDuty } from './duty.ts';
 import type { LeaseHolder } from './holder.ts';
 import { startHousekeeping } from './housekeeping.ts';
+import { startIncidents } from './incidents.ts';
 import type { InvariantCheck } from './invariants.ts';
 
 export function createDuties(
@@ -42,17 +46,20 @@ export function createDuties(
   },
 ): Duty[] {
   const options = { ...kept, terminateAfterHours: terminateAfter };
+  const sources = {
+    store,
+    chains: reports.list,
+    deliveredMs: kept.deliveredMs,
+    diskFilling: () => disk?.filling,
+    certificateExpiring: () => clientCertificate?.expiring(),
+  };
   const notify = (receiver: string, url: string) =>
     startNotifier({
+      ...sources,
       receiver,
       url,
-      store,
       log,
       sender: senders.createAlertSender(receiver !== ''),
-      chains: reports.list,
-      deliveredMs: kept.deliveredMs,
-      diskFilling: () => disk?.filling,
-      certificateExpiring: () => clientCertificate?.expiring(),
     });
 
   const housekeeping = createDuty({
@@ -61,6 +68,13 @@ export function createDuties(
     store,
     log,
     begin: () => startHousekeeping({ store, log, invariants, options }),
+  });
+  const incidents = createDuty({
+    name: 'incidents',
+    holder,
+    store,
+    log,
+    begin: () => startIncidents({ sources, log }),
   });
   const addedAlerts = createDuty({
     name: 'added alerts',
@@ -72,7 +86,7 @@ export function createDuties(
       startAddedAlerts({ addedUrls, store, log, notify: ({ id, url }) => notify(id, url) }),
   });
   addedUrls.onChange(addedAlerts.check);
-  if (notifyUrl === undefined) return [housekeeping, addedAlerts];
+  if (notifyUrl === undefined) return [housekeeping, incidents, addedAlerts];
   const alerts = createDuty({
     name: 'alerts',
     holder,
@@ -80,5 +94,5 @@ export function createDuties(
     log,
     begin: () => notify('', notifyUrl),
   });
-  return [housekeeping, addedAlerts, alerts];
+  return [housekeeping, incidents, addedAlerts, alerts];
 }

@@ -5,7 +5,7 @@ import type { FeedLag } from '../store/feeds/contract.ts';
 import { destinationOf, streamOf } from '../store/rows/laneIds.ts';
 import type { DestinationCount } from '../store/streams/contract.ts';
 import type { ViolationKind } from '../store/integrity/contract.ts';
-import { isUp } from './alerts/problems.ts';
+import { isUp } from './problems.ts';
 
 export interface MetricSources {
   chains(): ChainReport[];

@@ -43,6 +43,7 @@ import { createInvariantReads } from './integrity/invariantReads.ts';
 import { createLeaseReads, createLeaseWrites } from './leases/leases.ts';
 import { createAddedUrlReads, createAddedUrlWrites } from './settings/addedUrls.ts';
 import { createAlertReads, createAlertWrites } from './alerts/alerts.ts';
+import { createIncidentReads, createIncidentWrites } from './incidents/incidents.ts';
 import { createRetentionReads } from './retention/retentionReads.ts';
 import { createRetentionWrites } from './retention/retentionWrites.ts';
 import { createSettingReads, createSettingWrites } from './settings/settings.ts';
@@ -69,6 +70,7 @@ export const createReads = (db: Kysely<Tables>, engine: Engine): Reads => ({
   ...createLeaseReads(db, engine),
   ...createAddedUrlReads(db),
   ...createAlertReads(db, engine),
+  ...createIncidentReads(db),
   ...createInvariantReads(db, engine),
   ...createRetentionReads(db),
   ...createSettingReads(db),
@@ -99,6 +101,7 @@ export const createWrites = (ledger: Ledger): Writes => ({
   ...createLeaseWrites(ledger),
   ...createAddedUrlWrites(ledger),
   ...createAlertWrites(ledger.db),
+  ...createIncidentWrites(ledger.db),
   ...createRetentionWrites(ledger.db, ledger.engine),
   ...ledger.engine.createDayWrites(ledger.db),
   ...createSettingWrites(ledger),

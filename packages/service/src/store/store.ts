@@ -42,6 +42,7 @@ import type {
   SettingWrites,
 } from './settings/contract.ts';
 import type { AlertReads, AlertWrites } from './alerts/contract.ts';
+import type { IncidentReads, IncidentWrites } from './incidents/contract.ts';
 import type { InvariantReads } from './integrity/contract.ts';
 import type { RetentionReads, RetentionWrites } from './retention/contract.ts';
 import type { DayWrites, ServerReads } from './engine/engine.ts';
@@ -74,6 +75,7 @@ export interface Reads
     LeaseReads,
     AddedUrlReads,
     AlertReads,
+    IncidentReads,
     InvariantReads,
     RetentionReads,
     SettingReads,
@@ -103,6 +105,7 @@ export interface Writes
     LeaseWrites,
     AddedUrlWrites,
     AlertWrites,
+    IncidentWrites,
     RetentionWrites,
     DayWrites,
     SettingWrites,

@@ -111,7 +111,7 @@ test.each(
 });
 
 const OPTIONS = {
-  polled: /refetchInterval: SUMMARY_REFRESH_MS/,
+  polled: /refetchInterval: (SUMMARY_)?REFRESH_MS/,
   shown: /staleTime: 0|gcTime: 0/,
   constant: /^(?!.*(refetchInterval|staleTime: 0))/s,
 };

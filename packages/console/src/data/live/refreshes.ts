@@ -39,6 +39,7 @@ export const REFRESHES: Readonly<
   activity: 'polled',
   breakdown: 'polled',
   expiry: 'polled',
+  incidents: 'polled',
   'last tried': 'polled',
   'end of deliveries': 'shown',
   neighbors: 'shown',

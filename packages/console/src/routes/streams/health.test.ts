@@ -1,8 +1,8 @@
-import type { DeliverySummary, StreamSummary } from '@sluice/kit/sluice';
+import type { Incident, StreamSummary } from '@sluice/kit/sluice';
 import { expect, test } from 'vitest';
 import type { WatchedChain } from '../../chains/timeline.ts';
 import type { FleetStream } from '../../data/fleet.ts';
-import { describeHealth, toIncidents } from './health.ts';
+import { affectedStreams, describeHealth, describeIncidents, recentIncidents } from './health.ts';
 
 const chain = (changes: Partial<WatchedChain> = {}): WatchedChain =>
   ({
@@ -33,9 +33,6 @@ const row = (
   ...changes,
 });
 
-const failed = (status: number | null, updatedAt: number): DeliverySummary =>
-  ({ id: `d${updatedAt}`, status, updatedAt, error: 'it failed' }) as DeliverySummary;
-
 test('a sentence says whether all is well', () => {
   expect(describeHealth([row()], [chain()])).toEqual({
     shape: 'disc',
@@ -64,28 +61,39 @@ test('a sentence says whether all is well', () => {
   });
 });
 
-test('streams that fail for the same cause are one incident, the largest first', () => {
-  const rows = [
-    row({ isFailing: true, latest: failed(null, 5) }, { id: 'b', failingSince: 50, queue: 1 }),
-    row({ isFailing: true, latest: failed(503, 7) }, { id: 'c', failingSince: 90, queue: 4 }),
-    row({ isFailing: true, latest: failed(503, 9) }, { id: 'd', failingSince: 70, queue: 3 }),
-    row(),
-  ];
-  const incidents = toIncidents(rows, new Map());
-  expect(incidents.map(({ cause, since, waiting }) => [cause, since, waiting])).toEqual([
-    ['503 from api.acme.io', 70, 7],
-    ['no response from api.acme.io', 50, 1],
-  ]);
-  expect(incidents[0]?.streams.map(({ stream }) => stream.id)).toEqual(['c', 'd']);
-  expect(incidents[0]?.latest?.id).toBe('d9');
+const incident = (changes: Partial<Incident>): Incident => ({
+  id: 'i',
+  kind: 'receiver',
+  cause: '503 from api.acme.io',
+  reason: '',
+  chainId: null,
+  affected: [],
+  affectedCount: 0,
+  deliveryId: null,
+  startedAt: 0,
+  endedAt: null,
+  ...changes,
 });
 
-test('a chain that is down is one incident of all its streams', () => {
-  const chains = new Map([['0x1', chain()]]);
-  const rows = [row({ down: ['0x1'] }), row({ down: ['0x1', '0x2'] })];
-  const incidents = toIncidents(rows, chains);
-  expect(incidents.map(({ cause, chainId, streams }) => [cause, chainId, streams.length])).toEqual([
-    ['Ethereum is down', '0x1', 2],
-    ['0x2 is down', '0x2', 1],
-  ]);
+test('open incidents come first, and ended ones are shown for a day', () => {
+  const day = 24 * 3_600_000;
+  const all = [
+    incident({ id: 'ended', endedAt: 10 }),
+    incident({ id: 'open' }),
+    incident({ id: 'long ago', endedAt: 9 }),
+  ];
+  const shown = recentIncidents(all, day + 9);
+  expect(shown.map(({ id }) => id)).toEqual(['open', 'ended']);
+  expect(describeIncidents(shown)).toBe('1 incident, 1 ended');
+  expect(describeIncidents(shown.slice(1))).toBe('1 incident ended');
+  expect(describeIncidents([...shown.slice(0, 1), incident({})])).toBe('2 incidents');
+});
+
+test('an incident affects its streams, and one of a chain those that watch it', () => {
+  const fleet = [row({}, { id: 'a' }), row({ down: ['0x1'] }, { id: 'b' })];
+  const idsOf = (changes: Partial<Incident>) =>
+    affectedStreams(incident(changes), fleet).map(({ stream }) => stream.id);
+  expect(idsOf({ affected: [{ streamId: 'a' }, { streamId: 'deleted' }] })).toEqual(['a']);
+  expect(idsOf({ kind: 'chain', chainId: '0x1' })).toEqual(['b']);
+  expect(idsOf({ kind: 'disk' })).toEqual([]);
 });

@@ -1,11 +1,12 @@
-/** Sums up the state of all streams and chains, and groups what fails by its cause. */
-import type { DeliverySummary } from '@sluice/kit/sluice';
+/** Sums up the state of all streams and chains, and chooses the incidents to show. */
+import type { Incident } from '@sluice/kit/sluice';
 import type { FleetStream } from '../../data/fleet.ts';
 import type { WatchedChain } from '../../chains/timeline.ts';
 import type { Condition } from '../../ui/status.tsx';
 import { formatCount, formatQuantity } from '../../ui/text/format.ts';
 import { chainCondition, isChainDown } from '../../words/condition.ts';
-import { receiverOf } from '../../words/destinations.ts';
+
+const DAY_MS = 24 * 3_600_000;
 
 const countOf = (part: number, all: number, what: string): string =>
   `${formatCount(part)} of ${formatQuantity(all, what)}`;
@@ -39,59 +40,28 @@ export function describeHealth(
 
 const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** Streams that fail for the same cause. */
-export interface Incident {
-  /** Such as `503 from api.acme.io` or `Base is down`. */
-  cause: string;
-  /** Id of the chain that is down; undefined if a receiver fails. */
-  chainId: string | undefined;
-  streams: readonly FleetStream[];
-  /** Unix milliseconds; null while unknown. */
-  since: number | null;
-  /** Number of deliveries that wait. */
-  waiting: number;
-  /** The newest failed delivery; undefined if none is loaded. */
-  latest: DeliverySummary | undefined;
+/** The incidents to show: open ones first, then those that ended in the last 24 hours. */
+export function recentIncidents(incidents: readonly Incident[], now: number): Incident[] {
+  return incidents
+    .filter(({ endedAt }) => endedAt === null || endedAt > now - DAY_MS)
+    .toSorted((a, b) => Number(a.endedAt !== null) - Number(b.endedAt !== null));
 }
 
-/** Groups failing streams by receiver and error, and streams of chains that are down by chain. */
-export function toIncidents(
+/** Describes how many incidents there are, such as `2 incidents` or `1 incident, 3 ended`. */
+export function describeIncidents(shown: readonly Incident[]): string {
+  const open = shown.filter(({ endedAt }) => endedAt === null).length;
+  const ended = shown.length - open;
+  if (open === 0) return `${formatQuantity(ended, 'incident')} ended`;
+  return `${formatQuantity(open, 'incident')}${ended > 0 ? `, ${formatCount(ended)} ended` : ''}`;
+}
+
+/** The streams that an incident affects, of those that still exist. */
+export const affectedStreams = (
+  { kind, chainId, affected }: Incident,
   fleet: readonly FleetStream[],
-  chains: ReadonlyMap<string, WatchedChain>,
-): Incident[] {
-  const byCause = new Map<string, { chainId: string | undefined; streams: FleetStream[] }>();
-  const add = (cause: string, row: FleetStream, chainId?: string): void => {
-    const known = byCause.get(cause);
-    if (known === undefined) byCause.set(cause, { chainId, streams: [row] });
-    else known.streams.push(row);
-  };
-  for (const row of fleet) {
-    for (const id of row.down) add(`${chains.get(id)?.name ?? id} is down`, row, id);
-    if (row.isFailing) add(causeOf(row), row);
-  }
-  return [...byCause]
-    .map(([cause, { chainId, streams }]) => ({
-      cause,
-      chainId,
-      streams,
-      since: chainId === undefined ? startOf(streams) : null,
-      waiting: streams.reduce((total, { stream }) => total + stream.queue, 0),
-      latest: streams
-        .flatMap(({ latest }) => latest ?? [])
-        .toSorted((a, b) => b.updatedAt - a.updatedAt)[0],
-    }))
-    .toSorted((a, b) => b.streams.length - a.streams.length || b.waiting - a.waiting);
-}
-
-function causeOf({ stream, latest }: FleetStream): string {
-  const receiver = receiverOf(stream);
-  if (latest === undefined || latest.error === null) return `${receiver} fails`;
-  return latest.status === null
-    ? `no response from ${receiver}`
-    : `${latest.status} from ${receiver}`;
-}
-
-function startOf(streams: readonly FleetStream[]): number | null {
-  const starts = streams.flatMap(({ stream }) => stream.failingSince ?? []);
-  return starts.length === 0 ? null : Math.min(...starts);
-}
+): FleetStream[] =>
+  fleet.filter(({ stream, down }) =>
+    kind === 'chain'
+      ? down.some((id) => id === chainId)
+      : affected.some(({ streamId }) => streamId === stream.id),
+  );

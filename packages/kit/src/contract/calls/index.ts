@@ -17,6 +17,7 @@ import { deliveriesCalls, explainCalls } from './deliveries.ts';
 import { destinationsCalls } from './destinations.ts';
 import { feedsCalls } from './feeds.ts';
 import { inboxesCalls } from './inboxes.ts';
+import { incidentsCalls } from './incidents.ts';
 import { replaysCalls } from './replays.ts';
 import { streamsCalls } from './streams.ts';
 import {
@@ -56,6 +57,7 @@ export const SLUICE_CALLS = {
   ...feedsCalls,
   ...destinationsCalls,
   ...chainsCalls,
+  ...incidentsCalls,
   ...contractsCalls,
   ...alertCalls,
   ...publicKeyCalls,

@@ -9,7 +9,7 @@ import type { LeaseTerm } from '../duty.ts';
 import { type Log, describeError } from '../../base/log.ts';
 import type { AlertRow } from '../../store/alerts/contract.ts';
 import type { Store } from '../../store/store.ts';
-import { type SituationSources, type AlertContent, createSituation } from './problems.ts';
+import { type SituationSources, type AlertContent, createSituation } from '../problems.ts';
 
 const MINUTE_MS = 60_000;
 const CHECK_MS = 2_000;

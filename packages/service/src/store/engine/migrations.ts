@@ -1029,6 +1029,33 @@ const destinations: Migration = {
   },
 };
 
+const incidents: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    const text = isPostgres(db) ? sql`text collate "C"` : sql`text`;
+    await db.schema
+      .createTable('incident')
+      .addColumn('id', text, (column) => column.primaryKey())
+      .addColumn('subject', text, (column) => column.notNull())
+      .addColumn('kind', 'text', (column) => column.notNull())
+      .addColumn('cause', 'text', (column) => column.notNull())
+      .addColumn('reason', 'text', (column) => column.notNull())
+      .addColumn('chain', 'text')
+      .addColumn('lanes', 'text', (column) => column.notNull())
+      .addColumn('lane_count', 'integer', (column) => column.notNull())
+      .addColumn('delivery_id', 'text')
+      .addColumn('started_at', 'bigint', (column) => column.notNull())
+      .addColumn('ended_at', 'bigint')
+      .execute();
+    await db.schema
+      .createIndex('incident_open')
+      .unique()
+      .on('incident')
+      .column('subject')
+      .where(sql.ref('ended_at'), 'is', null)
+      .execute();
+  },
+};
+
 export const migrations: Record<string, Migration> = {
   '0001 ledger': ledger,
   '0002 matches set aside': setAside,
@@ -1053,6 +1080,7 @@ export const migrations: Record<string, Migration> = {
   '0021 values of past blocks': pastValues,
   '0022 feeds': feeds,
   '0023 destinations': destinations,
+  '0024 incidents': incidents,
 };
 
 /** Table with the names of the applied migrations. */

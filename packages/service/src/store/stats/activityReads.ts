@@ -149,7 +149,7 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
 }
 
 /** Expression for the first minute with a failed attempt after the last minute with a 2xx. */
-const firstFailedMinute = sql<number | null>`(
+export const firstFailedMinute = sql<number | null>`(
   select failed.minute from stat failed
   where failed.stream_id = stream.id and failed.metric = 'failed_attempts' and failed.minute > coalesce((
     select delivered.minute from stat delivered

@@ -1,8 +1,11 @@
+import type { IncidentKind } from '@sluice/kit/contract';
+
 export interface UpkeepTables {
   setting: { key: string; value: string };
   lease: LeaseTable;
   reader: ReaderTable;
   alert: AlertTable;
+  incident: IncidentTable;
   added_url: AddedUrlTable;
 }
 
@@ -16,7 +19,7 @@ interface AddedUrlTable {
 
 /** A lease on a task that only one process performs at a time. */
 interface LeaseTable {
-  /** Name of the lease: the id of the chain that is read, `housekeeping` or `alerts`. */
+  /** Name of the lease: the id of the chain that is read, `housekeeping`, `incidents` or `alerts`. */
   name: string;
   /** The process that last took the lease. */
   holder: string;
@@ -47,4 +50,21 @@ interface AlertTable {
   attempts: number;
   run_at: number;
   sent_at: number | null;
+}
+
+/** A stored `Incident`. */
+interface IncidentTable {
+  id: string;
+  /** The subject of an open incident is unique. */
+  subject: string;
+  kind: IncidentKind;
+  cause: string;
+  reason: string;
+  chain: string | null;
+  /** JSON of the ids of the first lanes. */
+  lanes: string;
+  lane_count: number;
+  delivery_id: string | null;
+  started_at: number;
+  ended_at: number | null;
 }

@@ -3,9 +3,9 @@
  * and their recoveries.
  */
 import type { Alert, ChainState, StreamStatus } from '@sluice/kit/contract';
-import { toPlace } from '../../store/rows/laneIds.ts';
-import type { Store } from '../../store/store.ts';
-import type { ChainReport } from '../../store/leases/contract.ts';
+import { toPlace } from '../store/rows/laneIds.ts';
+import type { Store } from '../store/store.ts';
+import type { ChainReport } from '../store/leases/contract.ts';
 
 /** An alert before it has a timestamp. */
 export type AlertContent = Alert extends infer Each
