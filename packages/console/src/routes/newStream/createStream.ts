@@ -1,7 +1,7 @@
 /** Builds the first draft of the form, and creates the stream of a draft. */
 import type { ChainHealth } from '@sluice/kit/sluice';
 import { familyOf, nameOfChain } from '@sluice/kit/contract';
-import { parseAddressList } from '@sluice/kit/operator';
+import type { ListedAddress } from '@sluice/kit/operator';
 import { CHAIN_PAGES } from '../../families/chains.ts';
 import { DRAFT_FAMILIES } from '../../families/draftFamilies.ts';
 import { client } from '../../data/client.ts';
@@ -73,15 +73,21 @@ export class AddressesFailed extends Error {
 }
 
 /**
+ * @param rows addresses that the stream watches
+ * @param onProgress called with the number of addresses that were added
  * @returns the id of the new stream.
  * @throws AddressesFailed if the stream was created, but its addresses could not be added.
  */
-export async function createStream(draft: StreamDraft): Promise<string> {
+export async function createStream(
+  draft: StreamDraft,
+  rows: readonly ListedAddress[] = [],
+  onProgress: (done: number) => void = () => {},
+): Promise<string> {
   const { id } = await client.streams.create({ ...toFields(draft), networkType: draft.family });
-  const { rows } = parseAddressList(draft.addresses, draft.family);
   if (rows.length > 0 && !draft.allAddresses) {
     try {
-      await sluice.importAddresses({ streamId: id, family: draft.family, addresses: rows });
+      const { family } = draft;
+      await sluice.importAddresses({ streamId: id, family, addresses: rows, onProgress });
     } catch (error) {
       throw new AddressesFailed(id, error);
     }

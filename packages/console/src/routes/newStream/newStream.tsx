@@ -5,6 +5,8 @@ import { nameOfChain } from '@sluice/kit/contract';
 import { parseAddressList, type ListedAddress } from '@sluice/kit/operator';
 import { chainsQuery, contractQuery } from '../../data/queries/chains.ts';
 import { unitOf } from '../streamForm/draft/tokenAmount.ts';
+import { useAddressList } from '../streamForm/draft/useAddressList.ts';
+import { formatCount, formatQuantity } from '../../ui/text/format.ts';
 import { RecipeBar } from './recipeBar.tsx';
 import { DRAFT_FAMILIES } from '../../families/draftFamilies.ts';
 import type { FieldToFill, Recipe } from './recipe.ts';
@@ -27,7 +29,7 @@ import { DeliverPart } from '../streamForm/deliverPart.tsx';
 import { DryRunPanel } from '../streamForm/dryRun/dryRunPanel.tsx';
 import { MatchPart } from '../streamForm/matchPart.tsx';
 import { SharedDryRun } from '../streamForm/dryRun/sharedDryRun.tsx';
-import { firstChains, WatchPart } from '../streamForm/watchPart.tsx';
+import { type AddressFile, firstChains, WatchPart } from '../streamForm/watchPart.tsx';
 import { useNamePage } from '../../ui/pageTitle.ts';
 import { useKeepDraft } from '../../ui/form/keepDraft.tsx';
 import type { WatchedChain } from '../../chains/timeline.ts';
@@ -158,6 +160,9 @@ function useName(
   };
 }
 
+/** Number of addresses that the dry run sends with each block. */
+const MAX_TRIED = 1_000;
+
 function NewStreamForm({
   first,
   recipe,
@@ -179,19 +184,34 @@ function NewStreamForm({
     if (attempts > 0) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
   }, [attempts]);
 
-  const { rows, rejects } = parseAddressList(typed.addresses, typed.family);
-  const addresses = typed.allAddresses ? [] : rows.map(({ address }) => address);
+  const [file, setFile] = useState<AddressFile>();
+  const fileList = useAddressList(file?.text ?? '', typed.family, false);
+  const [added, setAdded] = useState(0);
+  const written = useMemo(
+    () => parseAddressList(typed.addresses, typed.family),
+    [typed.addresses, typed.family],
+  );
+  const rows = useMemo(
+    () => (fileList === null ? written.rows : [...written.rows, ...fileList.rows]),
+    [written, fileList],
+  );
+  const { rejects } = written;
+  const addresses = typed.allAddresses
+    ? []
+    : rows.slice(0, MAX_TRIED).map(({ address }) => address);
   const chain = chains.find(({ id }) => nameOfChain(id) === typed.chains[0]);
   const name = useName(typed, recipe, typed.allAddresses ? [] : rows, chain);
   const payments = useAccountPayments(name.named, addresses, chain, recipe !== undefined);
   const { draft } = payments;
   const problems = draftProblems(draft, addresses.length);
-  const ready = Object.keys(problems).length === 0 && (draft.allAddresses || rejects.length === 0);
+  const isRead = file === undefined || fileList !== null;
+  const ready =
+    Object.keys(problems).length === 0 && (draft.allAddresses || (rejects.length === 0 && isRead));
 
   const discard = (): void => storeDraft(stored, undefined);
-  const kept = useKeepDraft(isChanged, discard);
+  const kept = useKeepDraft(isChanged || file !== undefined, discard);
   const create = useMutation({
-    mutationFn: async (_sent: StreamDraft) => createStream(await payments.settle()),
+    mutationFn: async (_sent: StreamDraft) => createStream(await payments.settle(), rows, setAdded),
     onSuccess: async (id) => {
       await queryClient.invalidateQueries({ queryKey: queryKeys.streams });
       kept.letGo();
@@ -233,7 +253,18 @@ function NewStreamForm({
             <Breadcrumb to="/" title="Streams" here="New stream" />
             <RecipeBar chains={chains} current={recipe} />
             <Part title="Watch">
-              <WatchPart {...part} chains={chains} />
+              <WatchPart
+                {...part}
+                chains={chains}
+                file={file}
+                fileList={fileList}
+                onFile={setFile}
+              />
+              {rows.length > MAX_TRIED && (
+                <p className="mt-2 text-12 text-muted">
+                  The dry run tries the first {formatCount(MAX_TRIED)} addresses.
+                </p>
+              )}
             </Part>
             <Part title="Match">
               <MatchPart {...part} />
@@ -253,14 +284,19 @@ function NewStreamForm({
           )}
           <div className="flex flex-wrap items-center gap-3 border-y border-line px-4 py-3 md:border-b-0">
             <Button type="submit" variant="primary" disabled={create.isPending}>
-              {create.isPending ? 'Creating…' : 'Create stream'}
+              {!create.isPending
+                ? 'Create stream'
+                : added === 0
+                  ? 'Creating…'
+                  : `${formatCount(added)} of ${formatQuantity(rows.length, 'address', 'addresses')} added…`}
               <kbd aria-hidden="true" className="font-mono text-11 pointer-coarse:hidden">
                 Ctrl ↵
               </kbd>
             </Button>
             {attempts > 0 && !ready && (
               <p role="alert" className="min-w-0 flex-1 text-bad">
-                {Object.values(problems)[0] ?? 'Fix the invalid address lines.'}
+                {Object.values(problems)[0] ??
+                  (isRead ? 'Fix the invalid address lines.' : 'The file is still being read.')}
               </p>
             )}
           </div>

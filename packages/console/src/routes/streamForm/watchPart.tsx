@@ -5,15 +5,14 @@ import {
   nameOfChain,
   toNodeFlag,
 } from '@sluice/kit/contract';
-import { parseAddressList } from '@sluice/kit/operator';
+import { type AddressList, parseAddressList } from '@sluice/kit/operator';
 import type { NetworkType } from '@sluice/kit';
-import { useState } from 'react';
 import { CHAIN_PAGES } from '../../families/chains.ts';
 import { DRAFT_FAMILIES } from '../../families/draftFamilies.ts';
 import { FORM_PARTS } from '../../families/formParts.ts';
 import { FORM_WORDS } from '../../families/formWords.ts';
 import { LIST_FILES } from './draft/addressList.ts';
-import { formatCount, formatQuantity } from '../../ui/text/format.ts';
+import { formatQuantity } from '../../ui/text/format.ts';
 import { recognize, toAddress } from '../../words/paste.ts';
 import type { WatchedChain } from '../../chains/timeline.ts';
 import { Button } from '../../ui/button.tsx';
@@ -21,12 +20,13 @@ import { DropZone } from '../../ui/form/dropZone.tsx';
 import { Check, FileField } from '../../ui/form/field.tsx';
 import { LineArea } from '../../ui/form/lineArea.tsx';
 import { Segments } from '../../ui/form/segments.tsx';
+import { AddressVerdict } from './addressVerdict.tsx';
 import { DoubtfulAddresses } from './doubtfulAddresses.tsx';
 import type { PartProps } from './partProps.ts';
 
 /**
  * Maximum number of lines of a file that is loaded into the field, because the field is parsed on
- * each keystroke.
+ * each keystroke. A longer file is kept beside the field.
  */
 const MAX_LINES = 2_000;
 const FAMILIES = CHAIN_FAMILIES.map((family) => ({
@@ -109,25 +109,30 @@ export function AllAddresses({ draft, onChange }: Pick<PartProps, 'draft' | 'onC
   );
 }
 
+/** A file with more addresses than the field shows. */
+export interface AddressFile {
+  name: string;
+  text: string;
+}
+
 /** Edits the addresses and chains that a new stream watches. */
-export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }) {
-  const { draft, problems, onChange, chains } = props;
+export function WatchPart(
+  props: PartProps & {
+    chains: readonly WatchedChain[];
+    file: AddressFile | undefined;
+    /** The addresses of the file; null while they are read. */
+    fileList: AddressList | null;
+    onFile: (file: AddressFile | undefined) => void;
+  },
+) {
+  const { draft, problems, onChange, chains, file, fileList, onFile } = props;
   const list = parseAddressList(draft.addresses, draft.family);
   const written = draft.addresses.trim();
-  const [tooLong, setTooLong] = useState<string>();
-  const change = (addresses: string): void => {
-    setTooLong(undefined);
-    onChange({ ...draft, addresses });
-  };
-  const readFile = async (file: File): Promise<void> => {
-    const text = (await file.text()).trim();
-    const lines = text.split('\n').length;
-    if (lines <= MAX_LINES) change(text);
-    else {
-      setTooLong(
-        `${file.name} has ${formatCount(lines)} lines; the limit here is ${formatCount(MAX_LINES)}. Create the stream first, then import the file.`,
-      );
-    }
+  const change = (addresses: string): void => onChange({ ...draft, addresses });
+  const readFile = async (chosen: File): Promise<void> => {
+    const text = (await chosen.text()).trim();
+    if (text.split('\n').length <= MAX_LINES) change(text);
+    else onFile({ name: chosen.name, text });
   };
   const isUnknownId = written !== '' && list.rows.length === 0 && list.rejects.length === 0;
   /**
@@ -198,12 +203,22 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
               accept={LIST_FILES}
               onFile={(file) => void readFile(file)}
             />
-            {tooLong !== undefined && (
-              <p role="alert" className="pl-2.5 text-12 text-bad">
-                {tooLong}
-              </p>
-            )}
           </div>
+          {file !== undefined && (
+            <div className="mt-2 border-l-2 border-line-strong pl-2.5">
+              <p className="flex min-w-0 flex-wrap items-center gap-x-3">
+                <span className="data min-w-0 break-all">{file.name}</span>
+                <Button variant="quiet" onClick={() => onFile(undefined)}>
+                  Remove file
+                </Button>
+              </p>
+              {fileList === null ? (
+                <p className="text-muted">Reading…</p>
+              ) : (
+                <AddressVerdict list={fileList} />
+              )}
+            </div>
+          )}
         </DropZone>
       )}
       <Examples {...props} rows={list.rows} />

@@ -4,7 +4,6 @@ import { Download } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { sluice } from '../../../data/queries/service.ts';
 import { readPresent, type ImportedAddresses } from './addressChange.ts';
-import { type AddressList, toRejectedList } from '@sluice/kit/operator';
 import { LIST_FILES } from '../../streamForm/draft/addressList.ts';
 import { download } from '../../../ui/text/download.ts';
 import { formatCount, formatQuantity } from '../../../ui/text/format.ts';
@@ -12,42 +11,8 @@ import { Button } from '../../../ui/button.tsx';
 import { DropZone } from '../../../ui/form/dropZone.tsx';
 import { ErrorPanel } from '../../../words/errorPanel.tsx';
 import { FileField, TextArea } from '../../../ui/form/field.tsx';
-import { DoubtfulAddresses } from '../../streamForm/doubtfulAddresses.tsx';
-
-/** Maximum number of rejected lines that are shown; the download contains all of them. */
-const SHOWN_REJECTS = 20;
-
-/** Pause in typing after which the list is parsed. */
-const REST_MS = 150;
-
-/**
- * Parses the text in a worker: typed text after a pause, a file at once. Returns null for empty
- * text and before the first result.
- */
-function useAddressList(
-  text: string,
-  family: StreamSummary['family'],
-  isTyped: boolean,
-): AddressList | null {
-  const [list, setList] = useState<AddressList | null>(null);
-  const isEmpty = text.trim() === '';
-  useEffect(() => {
-    if (isEmpty) return undefined;
-    const worker = new Worker(
-      new URL('../../streamForm/draft/addressList.worker.ts', import.meta.url),
-      {
-        type: 'module',
-      },
-    );
-    worker.addEventListener('message', ({ data }: MessageEvent<AddressList>) => setList(data));
-    const timer = setTimeout(() => worker.postMessage({ text, family }), isTyped ? REST_MS : 0);
-    return () => {
-      clearTimeout(timer);
-      worker.terminate();
-    };
-  }, [text, family, isTyped, isEmpty]);
-  return isEmpty ? null : list;
-}
+import { AddressVerdict } from '../../streamForm/addressVerdict.tsx';
+import { useAddressList } from '../../streamForm/draft/useAddressList.ts';
 
 /**
  * Checks a list that was typed, pasted or read from a file, then uploads it in parts, so that a
@@ -149,7 +114,7 @@ export function ImportAddresses({
           </Button>
         </div>
       </DropZone>
-      {list !== null && <Verdict list={list} />}
+      {list !== null && <AddressVerdict list={list} />}
       {state === 'sending' && (
         <div>
           <progress
@@ -189,43 +154,5 @@ export function ImportAddresses({
         </div>
       )}
     </form>
-  );
-}
-
-function Verdict({ list }: { list: AddressList }) {
-  const { rows, rejects, doubts, duplicates } = list;
-  return (
-    <div>
-      <p>
-        <span className="font-medium">{formatQuantity(rows.length, 'address', 'addresses')}</span>
-        {duplicates > 0 && (
-          <span className="text-muted"> · {formatQuantity(duplicates, 'duplicate')} skipped</span>
-        )}
-        {rejects.length > 0 && (
-          <span className="text-bad"> · {formatQuantity(rejects.length, 'line')} rejected</span>
-        )}
-      </p>
-      <DoubtfulAddresses doubts={doubts} />
-      {rejects.length > 0 && (
-        <>
-          <ul className="mt-1 max-h-40 overflow-y-auto border-t border-line">
-            {rejects.slice(0, SHOWN_REJECTS).map(({ line, text, reason }) => (
-              <li key={line} className="flex gap-3 border-b border-line py-0.5">
-                <span className="data w-14 shrink-0 text-right text-faint">{line}</span>
-                <span className="data min-w-0 flex-1 truncate">{text}</span>
-                <span className="shrink-0 text-12 text-muted max-sm:max-w-1/2">{reason}</span>
-              </li>
-            ))}
-          </ul>
-          <Button
-            variant="quiet"
-            className="mt-1"
-            onClick={() => download('rejected.csv', toRejectedList(list), 'text/csv')}
-          >
-            Download {formatQuantity(rejects.length, 'rejected line')}
-          </Button>
-        </>
-      )}
-    </div>
   );
 }
