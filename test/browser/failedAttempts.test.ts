@@ -39,7 +39,7 @@ const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 /** Expected explanation and actions by kind of failure. */
 const FAILURES: Readonly<Record<string, { says: RegExp; offers: string[] }>> = {
   '401': { says: /signature did not verify/, offers: ['Check the signature'] },
-  '404': { says: /path or method is wrong/, offers: ['Edit the webhook URL'] },
+  '404': { says: /path or method is wrong/, offers: ['Change the webhook URL…'] },
   '408': { says: /Respond with 2xx first/, offers: ['Copy a handler that responds first'] },
   '413': { says: /This body of 1\.\d kB/, offers: ['Copy the line for Express'] },
   '429': { says: /The next attempt waits until \d\d:\d\d:\d\d/, offers: ['Edit rate limits'] },
@@ -47,24 +47,26 @@ const FAILURES: Readonly<Record<string, { says: RegExp; offers: string[] }>> = {
   reset: { says: /closed the connection/, offers: ['Copy as curl'] },
   refused: {
     says: /Nothing is listening.* Tried 127\.0\.0\.1:\d+/,
-    offers: ['Copy curl -v', 'Edit the webhook URL'],
+    offers: ['Copy curl -v', 'Change the webhook URL…'],
   },
   // The rest of the explanation depends on whether a name server is available.
   unnamed: { says: /name no-such-host\.invalid/, offers: ['Copy curl -v'] },
-  plain: { says: /does not speak TLS/, offers: ['Copy curl -v', 'Edit the webhook URL'] },
+  plain: { says: /does not speak TLS/, offers: ['Copy curl -v', 'Change the webhook URL…'] },
   expired: {
     says: /secure connection failed.*has expired.* for localhost; valid from/,
     offers: ['Copy curl -v'],
   },
   private: {
     says: /10\.1\.2\.3 is not public/,
-    offers: ['Copy the --allow-cidr flag', 'Edit the webhook URL', 'Copy curl -v'],
+    offers: ['Copy the --allow-cidr flag', 'Change the webhook URL…', 'Copy curl -v'],
   },
 };
 
 let visitor: Visitor;
 let sluice: SluiceClient;
 let url: string;
+/** URL of the receiver, which responds with 200 unless a path has another response. */
+let receiver: string;
 /** ID of the only delivery of each stream, by the tag of the stream. */
 const deliveries = new Map<string, string>();
 const stops: (() => unknown)[] = [];
@@ -103,6 +105,7 @@ beforeAll(async () => {
   const consoleFolder = await buildConsole();
   const chain = await startScriptedChain();
   const sink = await startWebhookSink();
+  receiver = sink.url;
   const dataFolder = await mkdtemp(join(tmpdir(), 'sluice-failed-'));
   stops.push(() => rm(dataFolder, { recursive: true }), sink.close, chain.stop);
   const statuses = Object.keys(FAILURES).filter((kind) => /^\d+$/.test(kind));
@@ -198,18 +201,30 @@ test('each failure is explained and links to its fix', async () => {
     await open(kind);
     await attemptsOn(page).getByText(says).waitFor();
     for (const name of offers) {
-      const role = name.startsWith('Copy') ? 'button' : 'link';
+      const role = /^(Copy|Change)/.test(name) ? 'button' : 'link';
       await attemptsOn(page).getByRole(role, { name }).waitFor();
     }
   }
   await open('401');
   await page.getByRole('link', { name: 'Check the signature' }).click();
   await expect.poll(() => page.getByLabel('Body').inputValue()).toContain('"chainId":"0x7a69"');
-  // The form for editing the URL can also send a test webhook.
-  await open('404');
-  await page.getByRole('link', { name: 'Edit the webhook URL' }).click();
-  await expect.poll(() => page.getByLabel('Webhook URL').inputValue()).toMatch(/\/404$/);
-  await page.getByRole('button', { name: 'Send test' }).waitFor();
+});
+
+test('a wrong URL is corrected, and the delivery is sent again', async () => {
+  const page = await visitor.signedIn(pathOf('404'));
+  await attemptsOn(page).getByRole('button', { name: 'Change the webhook URL…' }).click();
+  const field = page.getByRole('dialog').getByLabel('Webhook URL');
+  await expect.poll(() => field.inputValue()).toMatch(/\/404$/);
+  await expectAccessible(page);
+  // Typing replaces the URL, which is selected.
+  await page.keyboard.type(`${receiver}/corrected`);
+  await page.keyboard.press('Enter');
+  await page.getByText('URL changed, sent again').waitFor();
+  const id = deliveries.get('404')!;
+  await until('it is delivered', async () => (await sluice.getDelivery(id)).state === 'succeeded');
+  const { attemptList } = await sluice.getDelivery(id);
+  expect(attemptList.map(({ status }) => status)).toEqual([404, 200]);
+  expect(attemptList.at(-1)?.webhookUrl).toBe(`${receiver}/corrected`);
 });
 
 test('copied commands contain no secret of the URL and allow a single address', async () => {

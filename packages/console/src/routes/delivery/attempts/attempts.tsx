@@ -1,9 +1,10 @@
-import type { DeliveryAttempt, DeliveryDetail } from '@sluice/kit/sluice';
+import type { DeliveryAttempt, DeliveryDetail, StreamSummary } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Info } from 'lucide-react';
+import { useState } from 'react';
 import { deliveryBodyQuery } from '../../../data/queries/delivery.ts';
-import { streamsQuery } from '../../../data/queries/streams.ts';
+import { streamQuery, streamsQuery } from '../../../data/queries/streams.ts';
 import { isWaiting } from '@sluice/kit/contract';
 import { useNow } from '../../../ui/text/clock.ts';
 import {
@@ -16,6 +17,7 @@ import {
   formatSpan,
   formatWait,
 } from '../../../ui/text/format.ts';
+import { ChangeUrl } from './changeUrl.tsx';
 import { attemptGuidance, type SuggestedAction } from './guidance.ts';
 import { Button, buttonClass } from '../../../ui/button.tsx';
 import { CopyButton } from '../../../ui/text/copyButton.tsx';
@@ -240,6 +242,7 @@ function NextStep({
         </Link>
       );
     case 'edit':
+      return <EditUrl delivery={delivery} />;
     case 'limit':
       return (
         <Link
@@ -248,7 +251,7 @@ function NextStep({
           search={{ tab: 'settings' }}
           className={buttonClass('plain')}
         >
-          {offer === 'edit' ? 'Edit the webhook URL' : 'Edit rate limits'}
+          Edit rate limits
         </Link>
       );
     case 'curl':
@@ -265,6 +268,34 @@ function NextStep({
     default:
       return <CopyButton text={offer.copy} label={offer.label} />;
   }
+}
+
+/** The URL of an additional destination is fixed, so only that of the stream itself is offered. */
+function EditUrl({ delivery }: { delivery: DeliveryDetail }) {
+  const { data: streams } = useQuery(streamsQuery);
+  const stream = streams?.find(({ id }) => id === delivery.streamId);
+  if (stream === undefined || (delivery.destination ?? 0) !== 0) return null;
+  return <EditStreamUrl stream={stream} delivery={delivery} />;
+}
+
+function EditStreamUrl({ stream, delivery }: { stream: StreamSummary; delivery: DeliveryDetail }) {
+  const { data: saved } = useQuery(streamQuery(stream));
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button disabled={saved === undefined} onClick={() => setOpen(true)}>
+        Change the webhook URL…
+      </Button>
+      {isOpen && saved !== undefined && (
+        <ChangeUrl
+          stream={stream}
+          savedUrl={saved.webhookUrl}
+          delivery={delivery}
+          onClose={() => setOpen(false)}
+        />
+      )}
+    </>
+  );
 }
 
 function CurlOffer({ id, webhookUrl }: { id: string; webhookUrl: string }) {
