@@ -83,6 +83,17 @@ test('a delivery goes from its block over the commit and the queue to the respon
   expect(flight.now).toBeNull();
 });
 
+test('the time of a block may be ahead of the clock of the service', () => {
+  const committedAt = BLOCK - 300;
+  const attemptList = [attempt(1, BLOCK - 250)];
+  const flight = deliveryFlight(
+    detail({ committedAt, createdAt: committedAt, attemptList }),
+    AT_REST,
+  );
+  expect(legsOf(flight)).toEqual(['queue 50', '200 50']);
+  expect(flight.summary).toBe('0 ms after the block');
+});
+
 test('waits, replays and the confirmation are on the same axis', () => {
   const pair = { ...detail(), id: 'b', phase: 'confirmed', createdAt: BLOCK + 100_000 } as const;
   const flight = deliveryFlight(

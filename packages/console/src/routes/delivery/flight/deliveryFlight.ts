@@ -116,7 +116,7 @@ export function deliveryFlight(
     end,
     summary: isOpen
       ? describeOpen(delivery, { now: reached, dueAt, isPaused })
-      : `${formatLength(endedAt - blockTime)} after the block`,
+      : `${formatLength(Math.max(0, endedAt - blockTime))} after the block`,
   };
 }
 

@@ -38,7 +38,7 @@ export function FlightView({
   const places = layOut(parts);
   const shown = cursor === null ? undefined : parts[Math.min(cursor, parts.length - 1)];
   return (
-    <section aria-label="Timing">
+    <figure aria-label="Timing">
       <div className="relative mx-1">
         <Legs legs={flight.legs} places={places} />
         {cursor !== null && places[cursor] !== undefined && (
@@ -87,7 +87,7 @@ export function FlightView({
         </Button>
       </div>
       {isTable && <FlightTable flight={flight} />}
-    </section>
+    </figure>
   );
 }
 
