@@ -212,6 +212,37 @@ test('each failure is explained and links to its fix', async () => {
   await page.getByRole('button', { name: 'Send test' }).waitFor();
 });
 
+test('the timing shows each part of an attempt and the next attempt, also to the keyboard', async () => {
+  const page = await visitor.signedIn(pathOf('500'));
+  const timing = page.getByRole('figure', { name: 'Timing' });
+  await timing.getByText(/^1 attempt, next in \d+m$/).waitFor();
+  const cursor = timing.getByRole('slider', { name: 'Part' });
+  await cursor.focus();
+  const read: string[] = [];
+  const count = Number(await cursor.getAttribute('aria-valuemax')) + 1;
+  for (let n = 0; n < count; n++) {
+    read.push((await cursor.getAttribute('aria-valuetext'))!);
+    // The selected part is also shown as text.
+    await timing.getByText(read[n]!, { exact: true }).waitFor();
+    await page.keyboard.press('ArrowRight');
+  }
+  const names = read.map((text) => text.split(',')[0]);
+  expect(names).toContain('Attempt 1: wait');
+  expect(names.slice(-2)).toEqual(['Waited so far', 'Until attempt 2']);
+  expect(read.findLast((text) => text.startsWith('Attempt'))).toMatch(/, 500: /);
+  await page.keyboard.press('Home');
+  expect(await cursor.getAttribute('aria-valuenow')).toBe('0');
+  await timing.getByRole('button', { name: 'Show as table' }).press('Enter');
+  const rows = timing.getByRole('row').filter({ has: page.getByRole('cell') });
+  expect(await rows.count()).toBe(count);
+  await expectAccessible(page);
+  await page.emulateMedia({ forcedColors: 'active' });
+  const bar = timing.locator('.flight-bar').first();
+  expect(await bar.evaluate((element) => getComputedStyle(element).backgroundColor)).not.toBe(
+    'rgba(0, 0, 0, 0)',
+  );
+});
+
 test('copied commands contain no secret of the URL and allow a single address', async () => {
   const page = await visitor.signedIn(pathOf('refused'), {
     ...PHONE,
