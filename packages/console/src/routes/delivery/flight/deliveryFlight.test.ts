@@ -172,6 +172,13 @@ test('a delivery that was stopped while it waited ends when it was stopped', () 
   expect(legsOf(failed(BLOCK + 9_550)).at(-1)).toBe('wait 8000');
 });
 
+test('a delivery that was canceled in the moment of its commit has a part, too', () => {
+  const at = { committedAt: BLOCK, createdAt: BLOCK, updatedAt: BLOCK };
+  expect(legsOf(deliveryFlight(detail({ ...at, state: 'cancelled' }), AT_REST))).toEqual([
+    'queue 0',
+  ]);
+});
+
 test('many attempts are drawn as one leg and the last eight', () => {
   const attemptList = Array.from({ length: 20 }, (_, n) =>
     attempt(n + 1, BLOCK + 2_000 + n * 1_000, failure),

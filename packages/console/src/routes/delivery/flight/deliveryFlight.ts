@@ -97,6 +97,11 @@ export function deliveryFlight(
     addGap('wait', isFirst ? 'Queue' : 'Waited', delivery.updatedAt);
   }
 
+  // A delivery that was canceled in the moment of its commit still has a part.
+  if (legs.length === 0) {
+    legs.push({ label: 'queue', parts: [gapPart('Queue', at, at)], isPicked: false });
+  }
+
   const end = DELIVERY_CONDITIONS[state];
   const endedAt = isOpen ? reached : at;
   const marks: FlightMark[] = [{ at: endedAt, condition: end, twin: null }];

@@ -51,7 +51,7 @@ export function FlightView({
         {flight.now !== null && (
           <span
             aria-hidden="true"
-            className="absolute inset-y-0 w-px bg-accent"
+            className="absolute inset-y-0 border-l border-accent"
             style={{ left: percent(placeOf(flight.now, parts, places)) }}
           />
         )}
