@@ -18,7 +18,7 @@ import {
   startWebhookSink,
   until,
 } from '@sluice/testkit';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../serve.ts';
 import {
@@ -237,9 +237,10 @@ test('the timing shows each part of an attempt and the next attempt, also to the
   expect(await rows.count()).toBe(count);
   await expectAccessible(page);
   await page.emulateMedia({ forcedColors: 'active' });
-  const bar = timing.locator('.flight-bar').first();
-  expect(await bar.evaluate((element) => getComputedStyle(element).backgroundColor)).not.toBe(
-    'rgba(0, 0, 0, 0)',
+  const colorOf = (locator: Locator) =>
+    locator.evaluate((element) => getComputedStyle(element).backgroundColor);
+  expect(await colorOf(timing.locator('.flight-bar').first())).not.toBe(
+    await colorOf(page.locator('body')),
   );
 });
 
