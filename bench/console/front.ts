@@ -54,6 +54,8 @@ export async function startFront(serviceUrl: string, streamId: string): Promise<
         unverified: [],
         witnesses: null,
         blockHash: `0x${'5'.repeat(64)}`,
+        blockTime: row.createdAt - 1_500,
+        committedAt: row.createdAt,
         confirmations: null,
         webhookUrl: 'https://example.com/hooks',
         bodyBytes: body.byteLength,

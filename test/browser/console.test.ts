@@ -83,7 +83,7 @@ test('a delivery appears without a reload, and opens with its body and attempts'
     .getByText(/✓ its event is Transfer\(address,address,uint256\), which the stream selects/)
     .waitFor();
   await inspector.getByRole('tab', { name: /payload/i }).click();
-  await inspector.getByText('erc20Transfers').waitFor();
+  await inspector.getByText('logs', { exact: true }).first().waitFor();
   await inspector.getByText('Transfer(address,address,uint256)').first().waitFor();
   await inspector.getByLabel('Find in body').fill('tokenSymbol');
   await page.keyboard.press('Enter');

@@ -114,6 +114,18 @@ test('each verdict shows the rule next to what this transaction has', async () =
     .getByRole('link', { name: /^Open address .* on explorer/ })
     .first()
     .waitFor();
+  // The timing shows where the block stopped, and how far the webhooks of another stream came.
+  const stopped = other.getByRole('figure', { name: 'Timing' });
+  await stopped.getByText('stopped here', { exact: true }).waitFor();
+  await stopped.getByRole('button', { name: 'Show as table' }).click();
+  await stopped.getByRole('row', { name: /^Block to commit \d\d:/ }).waitFor();
+  await stopped.getByRole('row', { name: /^Check: address, stopped here: / }).waitFor();
+  const delivered = verdictOf('every-transfer');
+  await delivered.getByText('every-transfer').first().click();
+  const timings = delivered.getByRole('figure', { name: 'Timing' });
+  await timings.nth(1).getByText('delivered', { exact: true }).waitFor();
+  await timings.first().getByRole('link', { name: 'Open the confirmed delivery' }).waitFor();
+  await timings.nth(1).getByRole('link', { name: 'Open the unconfirmed delivery' }).waitFor();
   await expectAccessible(page);
   await page.evaluate(() => void (document.documentElement.dataset['theme'] = 'light'));
   await expectContrast(page);

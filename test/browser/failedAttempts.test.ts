@@ -18,7 +18,7 @@ import {
   startWebhookSink,
   until,
 } from '@sluice/testkit';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../serve.ts';
 import {
@@ -225,6 +225,38 @@ test('a wrong URL is corrected, and the delivery is sent again', async () => {
   const { attemptList } = await sluice.getDelivery(id);
   expect(attemptList.map(({ status }) => status)).toEqual([404, 200]);
   expect(attemptList.at(-1)?.webhookUrl).toBe(`${receiver}/corrected`);
+});
+
+test('the timing shows each part of an attempt and the next attempt, also to the keyboard', async () => {
+  const page = await visitor.signedIn(pathOf('500'));
+  const timing = page.getByRole('figure', { name: 'Timing' });
+  await timing.getByText(/^1 attempt, next in \d+m$/).waitFor();
+  const cursor = timing.getByRole('slider', { name: 'Part' });
+  await cursor.focus();
+  const read: string[] = [];
+  const count = Number(await cursor.getAttribute('aria-valuemax')) + 1;
+  for (let n = 0; n < count; n++) {
+    read.push((await cursor.getAttribute('aria-valuetext'))!);
+    // The selected part is also shown as text.
+    await timing.getByText(read[n]!, { exact: true }).waitFor();
+    await page.keyboard.press('ArrowRight');
+  }
+  const names = read.map((text) => text.split(',')[0]);
+  expect(names).toContain('Attempt 1: wait');
+  expect(names.slice(-2)).toEqual(['Waited so far', 'Until attempt 2']);
+  expect(read.findLast((text) => text.startsWith('Attempt'))).toMatch(/, 500: /);
+  await page.keyboard.press('Home');
+  expect(await cursor.getAttribute('aria-valuenow')).toBe('0');
+  await timing.getByRole('button', { name: 'Show as table' }).press('Enter');
+  const rows = timing.getByRole('row').filter({ has: page.getByRole('cell') });
+  expect(await rows.count()).toBe(count);
+  await expectAccessible(page);
+  await page.emulateMedia({ forcedColors: 'active' });
+  const colorOf = (locator: Locator) =>
+    locator.evaluate((element) => getComputedStyle(element).backgroundColor);
+  expect(await colorOf(timing.locator('.flight-bar').first())).not.toBe(
+    await colorOf(page.locator('body')),
+  );
 });
 
 test('copied commands contain no secret of the URL and allow a single address', async () => {

@@ -782,8 +782,13 @@ test('a new stream delivers to the inbox, which responds as configured', async (
   await expect.poll(focusNextRow).toMatch(/Transfer 1\.25 SLD/);
   await page.keyboard.press('Enter');
   const webhook = page.getByRole('region', { name: 'Webhook', exact: true });
-  await webhook.getByText('erc20Transfers').waitFor();
+  await webhook.getByText('logs', { exact: true }).first().waitFor();
   await webhook.getByRole('link', { name: /^Open block \d+ on explorer\.example/ }).waitFor();
+  const timing = webhook.getByRole('figure', { name: 'Timing' });
+  await timing.getByText(/ after the block$/).waitFor();
+  await timing.getByRole('button', { name: 'Show as table' }).click();
+  await timing.getByRole('row', { name: /^Attempt 1, 200 / }).waitFor();
+  await expectAccessible(page);
   await page.keyboard.press(']');
   await webhook.getByText('webhook-signature').waitFor();
   await page.keyboard.press(']');

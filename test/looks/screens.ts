@@ -30,6 +30,16 @@ export async function settle(page: Page): Promise<void> {
   await page.waitForFunction(() => document.querySelector('.animate-late') === null);
 }
 
+/** Opens the verdict of a stream, and waits until it shows its timing. */
+async function openVerdict(page: Page, tag: string): Promise<void> {
+  const verdict = page
+    .getByRole('list', { name: 'Streams' })
+    .locator(':scope > li')
+    .filter({ hasText: tag });
+  await verdict.getByText(tag).first().click();
+  await verdict.getByRole('figure', { name: 'Timing' }).last().scrollIntoViewIfNeeded();
+}
+
 /**
  * Returns the console's screens and dialogs by the name of their picture. Creates a stream that
  * delivers to an inbox, so that the inbox is not empty.
@@ -106,7 +116,14 @@ export async function listScreens(day: SeededDay): Promise<Record<string, Screen
       },
     },
     explain: { path: '/explain' },
-    verdict: { path: `/explain?q=${blockNumber}&chain=0x1` },
+    verdict: {
+      path: `/explain?q=${blockNumber}&chain=0x1`,
+      act: (page) => openVerdict(page, 'whale-usdt'),
+    },
+    stopped: {
+      path: `/explain?q=${blockNumber}&chain=0x1`,
+      act: (page) => openVerdict(page, 'treasury'),
+    },
     inbox: { path: '/inbox' },
     webhook: {
       path: '/inbox/demo',

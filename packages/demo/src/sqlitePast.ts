@@ -206,8 +206,9 @@ export async function fillSqlite(folder: string, past: SampleData): Promise<numb
     const written = writePast(database, past);
     for (const index of indexes) database.exec(index.sql);
     database.exec(`
-      update block set matches = (
-        select count(*) from "match" where chain = block.chain
+      update block set (matches, created_at) = (
+        select count(*), coalesce(min(created_at), block.created_at) from "match"
+        where chain = block.chain
           and block_number = block.number and block_hash = block.hash)`);
     database.exec('commit');
     return written;
@@ -272,6 +273,9 @@ function writePast(database: DatabaseSync, past: SampleData): number {
   return deliveries;
 }
 
+/** Time from a block without matches to its commit. */
+const COMMIT_MS = 600;
+
 function writeChain(
   database: DatabaseSync,
   insert: Insert,
@@ -296,7 +300,7 @@ function writeChain(
       parent_hash: parentHash,
       timestamp,
       matches: 0,
-      created_at: timestamp * 1000,
+      created_at: timestamp * 1000 + COMMIT_MS,
     });
   }
   for (const { blockNumber, depth, at } of reorgs) {

@@ -161,7 +161,7 @@ async function get(given: string, options: ConnectionOptions, terminal: Terminal
   };
   for (const [name, value] of Object.entries(fields)) {
     if (value === null || value === '') continue;
-    const isTime = typeof value === 'number' && name.endsWith('At');
+    const isTime = typeof value === 'number' && /(?:At|Time)$/.test(name);
     printField(terminal, name.padEnd(16), isTime ? new Date(value).toISOString() : value);
   }
   const certificate = attemptList.findLast((attempt) => attempt.certificate !== null)?.certificate;

@@ -54,7 +54,7 @@ const commands: [command: string, text: RegExp, data: object][] = [
   ['chains list', /^0x7a69 .* live .*\n {2}\S+ +good/, [{ id: '0x7a69', state: 'live' }]],
   [
     'deliveries get DELIVERY',
-    /^state +succeeded$[\s\S]+TIMING[\s\S]+ wait \d+/m,
+    /^state +succeeded$[\s\S]+^committedAt +20\S+Z$[\s\S]+^blockTime +20\S+Z$[\s\S]+TIMING[\s\S]+ wait \d+/m,
     { state: 'succeeded', attemptList: [{}] },
   ],
   ['deliveries payload DELIVERY', /^\{.*"tag":"pay".*\}$/, { tag: 'pay' }],

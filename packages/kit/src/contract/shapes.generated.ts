@@ -906,6 +906,10 @@ export interface DeliveryDetail {
   /** When the next attempt is due; null if none is. */
   nextAttemptAt: number | null;
   blockHash: string;
+  /** The block's own timestamp. On EVM chains, it is in full seconds and set by the block's producer. */
+  blockTime: number;
+  /** When the service committed the match of the block; for a backfill, when it searched the block. */
+  committedAt: number;
   /** Confirmations of its match; null for those of the chain. */
   confirmations: Confirmations | null;
   /** Codes of what the evidence for the block does not cover, as in `UNVERIFIED_CODES`; empty if it is verified. */
@@ -1406,6 +1410,8 @@ export interface Explanation {
     hash: string;
     /** Unix seconds; null if the nodes no longer have the block. */
     timestamp: number | null;
+    /** When the service committed the block; null unless it is a recent one. */
+    committedAt: number | null;
     /** Codes of what the evidence for the block does not cover, as in `UNVERIFIED_CODES`; empty if it is verified. */
     unverified: string[];
   } | null;

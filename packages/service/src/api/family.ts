@@ -53,6 +53,8 @@ export interface ApiFamily<Stream extends StreamRecord = StreamRecord> {
   readAddress(query: string): string | undefined;
   /** Returns the form of a hex value of a body in which it could be an address; in lowercase. */
   toBodyAddress(hex: string): string;
+  /** Returns the timestamp of the block of a body, in Unix milliseconds. */
+  readBlockTime(body: string): number;
   /** Returns what the stream watches and selects, other than addresses. */
   scopeOf(stream: Stream): Pick<StreamSummary, 'topic0' | 'amountOfFactories' | 'amountOfReads'>;
   /** Describes where a child comes from; undefined if the stream no longer has its factory. */

@@ -253,8 +253,12 @@ export function testDeliveries(tools: StoreTools): void {
       expect(new Set(claimed.map((each) => each.id)).size).toBe(6);
       // Each delivery is paired with the delivery of the same part in the other phase.
       for (const { id: one } of claimed) {
-        const pair = (await tools.store.readDelivery(one))!.pair!;
-        expect((await tools.store.readDelivery(pair.id))!.pair!.id).toBe(one);
+        const { pair, committedAt } = (await tools.store.readDelivery(one))!;
+        const other = (await tools.store.readDelivery(pair!.id))!;
+        expect(other.pair!.id).toBe(one);
+        // Both have the commit of their match, before the confirmed one was created.
+        expect(other.committedAt).toBe(committedAt);
+        expect(Math.min(other.createdAt, pair!.createdAt)).toBeGreaterThanOrEqual(committedAt);
       }
     });
 

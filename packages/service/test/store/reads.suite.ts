@@ -219,7 +219,8 @@ export function testReads(tools: StoreTools): void {
       expect(await tools.store.findTransaction(hashOf())).toBeUndefined();
       expect(await tools.store.findBlock(block.hash)).toEqual(place);
       expect(await tools.store.findBlock(hashOf())).toBeUndefined();
-      expect(await tools.store.readBlockAt(chain.chain, block.number)).toEqual(place.block);
+      const committed = await tools.store.readBlockAt(chain.chain, block.number);
+      expect(committed).toEqual({ ...place.block, committedAt: expect.any(Number) as number });
       expect(await tools.store.readBlockAt(chain.chain, block.number + 1)).toBeUndefined();
       const all = await tools.store.listMatchesOf(chain.chain, block.hash);
       expect(all.map(({ streamId, state, isEnriching }) => [streamId, state, isEnriching])).toEqual(
@@ -236,6 +237,8 @@ export function testReads(tools: StoreTools): void {
       });
       const [its] = one!.deliveries;
       expect(await tools.store.listTransactionsOf(its!.id)).toEqual([hash]);
+      const detail = await tools.store.readDelivery(its!.id);
+      expect(detail?.committedAt).toBe(committed?.committedAt);
 
       await chain.rewind(before);
       expect(await tools.store.readBlockAt(chain.chain, block.number)).toBeUndefined();

@@ -18,6 +18,8 @@ import { Status } from '../../ui/status.tsx';
 import { Attempts } from './attempts/attempts.tsx';
 import type { RetryActions } from './attempts/retry.ts';
 import { CertificateWarning } from './attempts/certificateWarning.tsx';
+import { DeliveryTiming } from './flight/deliveryTiming.tsx';
+import { FlightSpace } from './flight/flightView.tsx';
 import { CodeView } from './body/codeView.tsx';
 import { useDeliveryActions } from './deliveryActions.tsx';
 import { DecodedView } from './body/decodedView.tsx';
@@ -107,6 +109,13 @@ export function DeliveryView({
       )}
       {delivery !== undefined && <BackOffBanner delivery={delivery} retry={retry} />}
       {detail.data !== undefined && <CertificateWarning delivery={detail.data} />}
+      <div className="border-b border-line px-4 pt-2 pb-1 empty:hidden">
+        {detail.data === undefined ? (
+          detail.isPending && <FlightSpace />
+        ) : (
+          <DeliveryTiming delivery={detail.data} />
+        )}
+      </div>
       {detail.data !== undefined && hasFailed(detail.data) && tab !== 'attempts' && (
         <section aria-label="Attempts" className="border-b border-line py-1">
           <Attempts delivery={detail.data} brief retry={retry} />

@@ -1,6 +1,6 @@
 import type { DeliveryDetail, DeliverySummary } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { chainsQuery } from '../../data/queries/chains.ts';
 import { PHASE_CONDITIONS } from '../../words/condition.ts';
 import {
@@ -17,6 +17,7 @@ import { Hash } from '../../ui/text/hash.tsx';
 import { Status } from '../../ui/status.tsx';
 import { DateTime } from '../../ui/text/time.tsx';
 import { ExplorerLink } from '../chains/explorerLink.tsx';
+import { PairLink } from './pairLink.tsx';
 
 function Fact({ label, children }: { label: string; children: React.ReactNode }) {
   return (
@@ -41,9 +42,6 @@ export function Facts({
   pair: DeliverySummary | undefined;
 }) {
   const { data: chains } = useQuery(chainsQuery);
-  // On the delivery's own page, the link to the pair opens the page of the pair. Next to a list, it
-  // selects the pair in the list.
-  const params = useParams({ strict: false });
   const chain = chains?.find(({ id }) => id === delivery.chainId);
   return (
     <dl className="grid gap-x-8 gap-y-0.5 border-b border-line px-4 py-2">
@@ -95,15 +93,14 @@ export function Facts({
             confirmations={detail?.confirmations ?? null}
           />
         ) : (
-          <Link
-            {...(params.deliveryId === undefined
-              ? { to: '.', search: (now) => ({ ...now, sel: pair.id }) }
-              : { to: '/deliveries/$deliveryId', params: { deliveryId: pair.id }, search: true })}
+          <PairLink
+            of={delivery.id}
+            pair={pair}
             className="inline-flex min-h-6 items-center gap-1.5 text-12 text-accent hover:underline"
           >
             {delivery.phase === 'confirmed' ? '←' : '→'} same match, {pair.phase}{' '}
             <span className="data">{formatClock(pair.createdAt).slice(0, 8)}</span>
-          </Link>
+          </PairLink>
         )}
       </Fact>
     </dl>

@@ -73,6 +73,8 @@ export function Answer({ explanation }: { explanation: Explanation }) {
             key={verdict.streamId}
             verdict={verdict}
             chainId={chainId}
+            block={block}
+            blockStages={stages}
             transaction={transaction}
           />
         ))}

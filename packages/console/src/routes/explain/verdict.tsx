@@ -1,6 +1,7 @@
 import type {
   DeliverySummary,
   ExplainedTransaction,
+  Explanation,
   ExplainReason,
   StreamVerdict,
 } from '@sluice/kit/sluice';
@@ -8,6 +9,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { chainsQuery } from '../../data/queries/chains.ts';
+import { deliveryQuery } from '../../data/queries/delivery.ts';
 import { Button } from '../../ui/button.tsx';
 import { Status } from '../../ui/status.tsx';
 import { formatClock, formatCount } from '../../ui/text/format.ts';
@@ -15,7 +17,19 @@ import { Hash } from '../../ui/text/hash.tsx';
 import { DELIVERY_CONDITIONS, VERDICT_CONDITIONS } from '../../words/condition.ts';
 import { formatMessage } from '../../words/messages.ts';
 import { ExplorerLink } from '../chains/explorerLink.tsx';
+import { DeliveryTiming } from '../delivery/flight/deliveryTiming.tsx';
+import { FlightSpace, FlightView } from '../delivery/flight/flightView.tsx';
+import { explainedFlight } from './explainedFlight.ts';
 import { Reasons } from './reasons.tsx';
+
+/** The explained block and transaction. */
+interface Context {
+  chainId: string | null;
+  block: Explanation['block'];
+  /** Checks of the block. */
+  blockStages: readonly ExplainReason[];
+  transaction: ExplainedTransaction | null;
+}
 
 /**
  * Shows the verdict of one stream and, when expanded, the stages, records and deliveries of the
@@ -26,9 +40,7 @@ export function Verdict({
   ...context
 }: {
   verdict: StreamVerdict;
-  chainId: string | null;
-  transaction: ExplainedTransaction | null;
-}) {
+} & Context) {
   const { data: chains = [] } = useQuery(chainsQuery);
   const [isOpen, setOpen] = useState(false);
   return (
@@ -50,22 +62,24 @@ export function Verdict({
 function Details({
   verdict,
   chainId,
+  block,
+  blockStages,
   transaction,
-}: {
-  verdict: StreamVerdict;
-  chainId: string | null;
-  transaction: ExplainedTransaction | null;
-}) {
+}: { verdict: StreamVerdict } & Context) {
   const { streamId, tag, stages, reason, records, deliveries } = verdict;
+  const { data: chains = [] } = useQuery(chainsQuery);
   return (
     <div className="px-4 pb-4 sm:pl-38">
+      {block !== null && deliveries.length === 0 && (
+        <FlightView flight={explainedFlight(block, blockStages, verdict, chains)} id={null} />
+      )}
+      {deliveries.length > 0 && <Deliveries deliveries={deliveries} />}
       <Reasons reasons={stages} />
       {transaction !== null && chainId !== null && isUnwatched(reason, verdict) && (
         <UnwatchedAddresses transaction={transaction} chainId={chainId} />
       )}
       {records.length > 0 && <Records verdict={verdict} chainId={chainId} />}
       {verdict.values.length > 0 && <Values verdict={verdict} />}
-      {deliveries.length > 0 && <Deliveries deliveries={deliveries} />}
       <Link
         to="/streams/$streamId"
         params={{ streamId }}
@@ -195,28 +209,41 @@ const RECORD_WORDS = {
   call: 'call',
 } as const;
 
+/** Number of deliveries whose flight is drawn: those of both phases to two destinations. */
+const DRAWN_DELIVERIES = 4;
+
 function Deliveries({ deliveries }: { deliveries: readonly DeliverySummary[] }) {
   return (
     <>
       <h3 className="caps mt-3">Deliveries</h3>
       <ul>
-        {deliveries.map((delivery) => (
-          <li key={delivery.id} className="flex flex-wrap items-center gap-x-4">
-            <Status condition={DELIVERY_CONDITIONS[delivery.state]} />
-            <Link
-              to="/deliveries/$deliveryId"
-              params={{ deliveryId: delivery.id }}
-              className="data inline-flex min-h-7 items-center text-accent hover:underline"
-            >
-              {delivery.phase}
-              {delivery.destination !== undefined &&
-                ` to destination ${delivery.destination}`},{' '}
-              {formatClock(delivery.createdAt)}
-            </Link>
-            <span className="min-w-0 truncate text-muted">{delivery.error}</span>
+        {deliveries.map((delivery, n) => (
+          <li key={delivery.id}>
+            <p className="flex flex-wrap items-center gap-x-4">
+              <Status condition={DELIVERY_CONDITIONS[delivery.state]} />
+              <Link
+                to="/deliveries/$deliveryId"
+                params={{ deliveryId: delivery.id }}
+                className="data inline-flex min-h-7 items-center text-accent hover:underline"
+              >
+                {delivery.phase}
+                {delivery.destination !== undefined &&
+                  ` to destination ${delivery.destination}`},{' '}
+                {formatClock(delivery.createdAt)}
+              </Link>
+              <span className="min-w-0 truncate text-muted">{delivery.error}</span>
+            </p>
+            {n < DRAWN_DELIVERIES && <Timing id={delivery.id} />}
           </li>
         ))}
       </ul>
     </>
   );
+}
+
+/** Draws the flight of a delivery once its times have loaded. */
+function Timing({ id }: { id: string }) {
+  const { data: delivery, isPending } = useQuery(deliveryQuery(id));
+  if (delivery === undefined) return isPending && <FlightSpace />;
+  return <DeliveryTiming delivery={delivery} />;
 }

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { chainsQuery } from '../../data/queries/chains.ts';
+import { deliveryQuery } from '../../data/queries/delivery.ts';
 import { inboxRequestQuery } from '../../data/queries/inboxes.ts';
 import { BodyView } from '../../body/bodyView.tsx';
 import { SIGNATURE_CONDITIONS } from '../../words/condition.ts';
@@ -21,6 +22,9 @@ import { ScrollText } from '../../ui/text/scrollText.tsx';
 import { Segments } from '../../ui/form/segments.tsx';
 import { Status } from '../../ui/status.tsx';
 import { ExplorerLink } from '../chains/explorerLink.tsx';
+import { attemptOf } from '../delivery/flight/deliveryFlight.ts';
+import { DeliveryTiming } from '../delivery/flight/deliveryTiming.tsx';
+import { FlightSpace } from '../delivery/flight/flightView.tsx';
 import { toCurl } from '@sluice/kit/contract';
 import { DateTime } from '../../ui/text/time.tsx';
 
@@ -108,6 +112,7 @@ export function RequestInspector({
       {data !== undefined && (
         <>
           <Facts request={data} />
+          {data.delivery !== null && <Timing request={data} />}
           <div className="border-b border-line px-2 py-1">
             <Segments label="Show" options={VIEWS} value={view} onChange={onView} />
           </div>
@@ -162,6 +167,20 @@ function Facts({
         </>
       )}
     </p>
+  );
+}
+
+/** Draws the flight of the delivery, with the attempt that sent this request. */
+function Timing({ request: { webhookId, receivedAt } }: { request: InboxRequest }) {
+  const { data: delivery, isPending } = useQuery(deliveryQuery(webhookId));
+  return (
+    <div className="border-b border-line px-4 pt-2 pb-1 empty:hidden">
+      {delivery === undefined ? (
+        isPending && <FlightSpace />
+      ) : (
+        <DeliveryTiming delivery={delivery} pickedAttempt={attemptOf(delivery, receivedAt)} />
+      )}
+    </div>
   );
 }
 

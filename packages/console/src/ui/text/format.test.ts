@@ -16,6 +16,7 @@ import {
   formatQuantity,
   formatRowTime,
   formatShare,
+  formatLength,
   formatSpan,
   sizeOf,
   formatWait,
@@ -51,6 +52,9 @@ test('spans use their largest unit', () => {
     '2d',
   ]);
   expect(formatSpan(-5)).toBe('0s');
+  expect(
+    [3, 1_400, 59_000, 60_000, 144_900, 3_600_000, 43_500_000, 187_200_000].map(formatLength),
+  ).toEqual(['3 ms', '1.4 s', '59 s', '1m', '2m 24s', '1h', '12h 5m', '2d 4h']);
 });
 
 test('ago and due tolerate clock differences', () => {

@@ -77,6 +77,20 @@ export function formatSpan(spanMs: number): string {
   return `${Math.floor(span / DAY)}d`;
 }
 
+/** Formats a duration in its two largest units, rounded down: `3 ms`, `1.4 s`, `2m 24s`, `12h`. */
+export function formatLength(durationMs: number): string {
+  if (durationMs < MINUTE) return formatDuration(durationMs);
+  const [unit, letter] =
+    durationMs < HOUR
+      ? ([SECOND, 's'] as const)
+      : durationMs < DAY
+        ? ([MINUTE, 'm'] as const)
+        : ([HOUR, 'h'] as const);
+  const large = formatSpan(durationMs);
+  const rest = Math.floor((durationMs % (unit === HOUR ? DAY : unit * 60)) / unit);
+  return rest === 0 ? large : `${large} ${rest}${letter}`;
+}
+
 /** Formats a wait between attempts: `5 s`, `10 min`, `1 h`, `24 h`. */
 export function formatWait(waitMs: number): string {
   if (waitMs < MINUTE) return `${Number((waitMs / SECOND).toFixed(1))} s`;

@@ -128,6 +128,12 @@ const deliveryDetail = named(
   z.strictObject({
     ...deliverySummaryFields,
     blockHash: text,
+    blockTime: unixMs.describe(
+      "The block's own timestamp. On EVM chains, it is in full seconds and set by the block's producer.",
+    ),
+    committedAt: unixMs.describe(
+      'When the service committed the match of the block; for a backfill, when it searched the block.',
+    ),
     confirmations: confirmations
       .nullable()
       .describe('Confirmations of its match; null for those of the chain.'),
@@ -449,6 +455,9 @@ const explanation = named(
         timestamp: count
           .nullable()
           .describe('Unix seconds; null if the nodes no longer have the block.'),
+        committedAt: unixMs
+          .nullable()
+          .describe('When the service committed the block; null unless it is a recent one.'),
         unverified: unverifiedCodes,
       })
       .nullable()

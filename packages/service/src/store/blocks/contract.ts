@@ -173,6 +173,11 @@ export interface Checkpoint extends BlockRef {
   genesisHash: string;
 }
 
+export interface CommittedBlock extends BlockRef {
+  /** Time of the commit in Unix milliseconds. */
+  committedAt: number;
+}
+
 /** The match of one stream in a block, as stored. */
 export interface LedgerMatch {
   streamId: string;
@@ -215,7 +220,7 @@ export interface ExplainReads {
   /** Finds a block by its hash among recent blocks and blocks with matches. */
   findBlock(hash: string): Promise<{ chain: string; block: BlockRef } | undefined>;
   /** Returns the committed block at this height, if its hash is still stored. */
-  readBlockAt(chain: string, number: number): Promise<BlockRef | undefined>;
+  readBlockAt(chain: string, number: number): Promise<CommittedBlock | undefined>;
   /** Returns the streams that watch this lowercase address. */
   listWatchers(address: string): Promise<{ streamId: string; label: string | null }[]>;
   /** Returns the stream's labels for these lowercase addresses; omits addresses without a label. */

@@ -95,7 +95,7 @@ export const createExplainReads = (db: Kysely<Tables>): ExplainReads => ({
   async readBlockAt(chain, number) {
     return db
       .selectFrom('block')
-      .select(['number', 'hash'])
+      .select(['number', 'hash', 'created_at as committedAt'])
       .where('chain', '=', chain)
       .where('number', '=', number)
       .executeTakeFirst();

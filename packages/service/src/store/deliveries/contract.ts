@@ -76,7 +76,10 @@ export interface ClaimedDelivery {
 }
 
 /** A delivery as read from the ledger. The API adds the omitted fields. */
-export type KeptDelivery = Omit<DeliveryDetail, 'bodyBytes' | 'remainingWaitsMs' | 'labels'> & {
+export type KeptDelivery = Omit<
+  DeliveryDetail,
+  'blockTime' | 'bodyBytes' | 'remainingWaitsMs' | 'labels'
+> & {
   /** Whether the fast retry before the schedule was used or is the next attempt. */
   fastRetried: boolean;
 };

@@ -61,6 +61,7 @@ export function createDeliveryReads(db: Kysely<Tables>, engine: Engine): Deliver
         .select(deliveryColumns.map((column) => `delivery.${column}` as const))
         .select(['match.block_hash', 'match.confirm_by', 'match.confirm_depth'])
         .select(['match.unverified', 'match.witnesses', 'stream.webhook_url'])
+        .select('match.created_at as committed_at')
         .select('delivery.fast_retried')
         .where('delivery.id', '=', id)
         .executeTakeFirst();
@@ -84,6 +85,7 @@ export function createDeliveryReads(db: Kysely<Tables>, engine: Engine): Deliver
         pair: pair === undefined ? null : toDeliverySummary(pair),
         fastRetried: row.fast_retried === 1,
         blockHash: row.block_hash,
+        committedAt: row.committed_at,
         confirmations: fromConfirmColumns(row),
         unverified: readCodes(row.unverified),
         witnesses: row.witnesses,

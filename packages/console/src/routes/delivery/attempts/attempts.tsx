@@ -13,7 +13,6 @@ import {
   formatDue,
   formatDuration,
   formatMoment,
-  formatQuantity,
   formatSpan,
   formatWait,
 } from '../../../ui/text/format.ts';
@@ -22,7 +21,7 @@ import { attemptGuidance, type SuggestedAction } from './guidance.ts';
 import { Button, buttonClass } from '../../../ui/button.tsx';
 import { CopyButton } from '../../../ui/text/copyButton.tsx';
 import { Status, StatusShape } from '../../../ui/status.tsx';
-import { AttemptBar, AttemptTimings } from './attemptBar.tsx';
+import { AttemptTimings } from './attemptTimings.tsx';
 import type { RetryActions } from './retry.ts';
 import { useBackOff, useIsPaused } from './backOffBanner.tsx';
 import { toConnectingCurl } from '@sluice/kit/contract';
@@ -30,13 +29,7 @@ import { toDeliveryCurl, toReplayCommand } from '../body/curl.ts';
 import { SimilarFailures } from './similarFailures.tsx';
 import { responseWord } from './responseWord.ts';
 
-/** Number of attempts shown above the tabs; the attempts tab lists all. */
-const SHOWN_IN_BRIEF = 4;
-
-/**
- * Lists the attempts as bars on one scale, or only the last few if `brief`. Shows when the next
- * attempt is due.
- */
+/** Lists the attempts, or only the last one if `brief`. Shows when the next attempt is due. */
 export function Attempts({
   delivery,
   brief = false,
@@ -47,26 +40,16 @@ export function Attempts({
   retry: RetryActions;
 }) {
   const { attemptList, nextAttemptAt, state } = delivery;
-  const shown = brief ? attemptList.slice(-SHOWN_IN_BRIEF) : attemptList;
-  const hidden = attemptList.length - shown.length;
-  const longestMs = Math.max(1, ...shown.map(({ durationMs }) => durationMs));
+  const shown = brief ? attemptList.slice(-1) : attemptList;
   const isPaused = useIsPaused(delivery);
   const waits = !isPaused && nextAttemptAt !== null && (isWaiting(state) || state === 'leased');
   const backOff = useBackOff(delivery);
   return (
     <>
       {attemptList.length === 0 && <p className="px-4 py-2 text-muted">Not sent yet.</p>}
-      {hidden > 0 && (
-        <p className="px-4 pt-2 text-12 text-faint">{formatQuantity(hidden, 'earlier attempt')}</p>
-      )}
       <ol>
         {shown.map((attempt, index) => (
-          <AttemptLine
-            key={attempt.number}
-            attempt={attempt}
-            previous={shown[index - 1]}
-            longestMs={longestMs}
-          />
+          <AttemptLine key={attempt.number} attempt={attempt} previous={shown[index - 1]} />
         ))}
         {waits && (
           <NextAttempt delivery={delivery} dueAt={backOff?.until ?? nextAttemptAt} retry={retry} />
@@ -118,11 +101,9 @@ function NextAttempt({
 function AttemptLine({
   attempt,
   previous,
-  longestMs,
 }: {
   attempt: DeliveryAttempt;
   previous: DeliveryAttempt | undefined;
-  longestMs: number;
 }) {
   const { number, startedAt, durationMs, error } = attempt;
   const ok = error === null;
@@ -151,8 +132,7 @@ function AttemptLine({
           />
           {responseWord(attempt)}
         </span>
-        <AttemptBar attempt={attempt} longestMs={longestMs} />
-        <span className="w-14 shrink-0 text-right">{formatDuration(durationMs)}</span>
+        <span className="shrink-0 text-muted">{formatDuration(durationMs)}</span>
       </div>
       <p className="data flex flex-wrap gap-x-4 pl-10 text-faint">
         <AttemptTimings attempt={attempt} />

@@ -103,6 +103,7 @@ export function createExplainBlock({ store, chains, callsOf }: BlockSources) {
           : await explainValues(place, ref, explained?.block.timestamp),
       checkpoint: health?.checkpoint ?? (await store.readCheckpoint(chain))?.number ?? null,
       isReplaced,
+      committedAt: isReplaced ? null : (committed?.committedAt ?? null),
       timestamp: explained?.block.timestamp,
     };
   };
@@ -166,6 +167,7 @@ export function createExplainBlock({ store, chains, callsOf }: BlockSources) {
               number: ref.number,
               hash: ref.hash,
               timestamp: facts.timestamp ?? null,
+              committedAt: facts.committedAt,
               unverified: facts.unverified,
             },
       transactionHash:

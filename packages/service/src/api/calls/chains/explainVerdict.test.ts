@@ -18,6 +18,7 @@ const FACTS: BlockFacts = {
   chain: '0x1',
   number: 10,
   timestamp: undefined,
+  committedAt: null,
   records: new Map(),
   values: new Map(),
   checkpoint: 10,

@@ -23,6 +23,8 @@ export interface BlockFacts {
   number: number | undefined;
   /** Unix seconds; undefined if no node has the block. */
   timestamp: number | undefined;
+  /** Time of the commit in Unix milliseconds; null unless the ledger still has the block's hash. */
+  committedAt: number | null;
   /** The matcher's result by stream; undefined if no node returned the block. */
   records: ReadonlyMap<string, ExplainedRecord[]> | undefined;
   /** The values that streams read in the block, by stream. */

@@ -33,6 +33,7 @@ export function createDeliveryHandlers({
       if (found === undefined || body === undefined) throw notFound('Delivery');
       const { fastRetried, ...delivery } = found;
       const { streamId, destination } = delivery;
+      const family = families[familyOf(delivery.chainId)];
       const receiver =
         destination === undefined
           ? await store.readStream(streamId)
@@ -43,10 +44,8 @@ export function createDeliveryHandlers({
       return {
         ...delivery,
         webhookUrl: hideSecrets(delivery.webhookUrl),
-        labels: await store.listLabels(
-          delivery.streamId,
-          addressesIn(body, families[familyOf(delivery.chainId)]),
-        ),
+        blockTime: family.readBlockTime(body),
+        labels: await store.listLabels(delivery.streamId, addressesIn(body, family)),
         bodyBytes: Buffer.byteLength(body),
         remainingWaitsMs: waits
           ? remainingWaitsMs(

@@ -6,6 +6,7 @@ import {
   toAptosChain,
 } from '@sluice/kit/contract';
 import { aptosAddressesSchema, aptosLabeledAddressesSchema } from '@sluice/kit/calls';
+import { readBodyBlock } from '../../../api/bodyBlock.ts';
 import type { ApiFamily } from '../../../api/family.ts';
 import { type AptosStreamRecord, STREAM_FAMILIES } from '../../../store/streams/contract.ts';
 import { flagOf } from '../../../config/settings.ts';
@@ -30,6 +31,8 @@ export const APTOS_API: ApiFamily<AptosStreamRecord> = {
   // Shorter than a hash.
   readAddress: (query) => (/^0x[0-9a-f]{1,63}$/i.test(query) ? padAptosAddress(query) : undefined),
   toBodyAddress: (hex) => hex.toLowerCase(),
+  readBlockTime: (body) =>
+    Math.floor(Number(readBodyBlock(body, /"block":(\{[^{}]*\})/).timestamp) / 1_000),
   scopeOf: () => ({ topic0: [], amountOfFactories: 0, amountOfReads: 0 }),
   signaturesOf: () => new Map(),
   problemsOf: () => [],

@@ -1,5 +1,6 @@
 import { TEST_WEBHOOK, itemSignature, eventTopic, toAddress } from '@sluice/kit/contract';
 import { evmAddressesSchema, evmLabeledAddressesSchema } from '@sluice/kit/calls';
+import { readBodyBlock } from '../../../api/bodyBlock.ts';
 import type { ApiFamily } from '../../../api/family.ts';
 import { type EvmStreamRecord, STREAM_FAMILIES } from '../../../store/streams/contract.ts';
 import { describeOrigin } from '../match/factories.ts';
@@ -24,6 +25,9 @@ export const EVM_API: ApiFamily<EvmStreamRecord> = {
   readAddress: (query) => (/^0x[0-9a-f]{40}$/i.test(query) ? toAddress(query) : undefined),
   // Addresses in topics have leading zeros.
   toBodyAddress: (hex) => hex.toLowerCase().replace(/^0x0{24}(?=.{40}$)/, '0x'),
+  // `retries` comes before the block. An ABI before it has no such pair of keys.
+  readBlockTime: (body) =>
+    Number(readBodyBlock(body, /"retries":\d+,"block":(\{[^{}]*\})/).timestamp) * 1_000,
   scopeOf: ({ options: { topic0, factories, reads } }) => ({
     topic0: topic0 ?? [],
     amountOfFactories: factories?.length ?? 0,
