@@ -140,7 +140,7 @@ export function JsonTree({
       </section>
       <p
         aria-hidden="true"
-        title={pointedAt}
+        data-cut
         className="data h-7 shrink-0 truncate border-t border-line px-3 py-1 text-faint pointer-coarse:hidden"
       >
         {pointedAt}
@@ -197,7 +197,7 @@ const JsonLine = memo(function JsonLine({
         <>
           <span className="w-3 shrink-0" />
           <span className="shrink-0 text-muted">{key}</span>
-          <span title={text} className={clsx('min-w-0 truncate', kind === 'null' && 'text-faint')}>
+          <span data-cut className={clsx('min-w-0 truncate', kind === 'null' && 'text-faint')}>
             {text}
           </span>
         </>
@@ -230,7 +230,7 @@ const JsonLine = memo(function JsonLine({
 function Note({ text }: { text: string }) {
   if (text === '') return null;
   return (
-    <span title={text} className="max-w-1/2 shrink-0 truncate font-sans text-12 text-info">
+    <span data-cut className="max-w-1/2 shrink-0 truncate font-sans text-12 text-info">
       {text}
     </span>
   );

@@ -36,7 +36,7 @@ export function ReplayRow({ replay: listed }: { replay: Replay }) {
             to="/replays/$replayId"
             params={{ replayId: id }}
             search={failed > 0 ? { state: 'failed' } : {}}
-            title={name}
+            data-cut
             className="inline-block min-h-6 max-w-full truncate py-0.5 align-bottom font-medium hover:underline"
           >
             {name}
