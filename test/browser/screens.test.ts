@@ -721,7 +721,7 @@ test('missing pages and records show the reason and an alternative', async () =>
   await go(`/streams/${stream.id}`);
   await rowsOf(page).first().waitFor();
   await page.keyboard.press('.');
-  await page.getByRole('dialog').getByRole('button', { name: 'Send test' }).waitFor();
+  await page.getByRole('menuitem', { name: 'Send test' }).waitFor();
   visitor.expectComplaints((text) => /\b(404|422)\b/.test(text));
 });
 
@@ -789,7 +789,7 @@ test('a new stream delivers to the inbox, which responds as configured', async (
   await page.keyboard.press(']');
   await webhook.getByText('Keccak-256 of this body').waitFor();
   await page.keyboard.press('.');
-  await page.getByRole('dialog', { name: 'Webhook' }).getByText('Copy as curl').waitFor();
+  await page.getByRole('menu', { name: 'Webhook' }).getByText('Copy as curl').waitFor();
   await page.keyboard.press('Escape');
   // The view is part of the URL.
   await page.waitForURL(/\/inbox\/default\?sel=[0-9a-f-]{36}&view=signature$/);

@@ -5,7 +5,7 @@ import { useAnswer, type Body } from './body.ts';
 import { FIRST_LINES } from './bodyReader.ts';
 import { formatCount } from '../ui/text/format.ts';
 import { MAX_HITS, OPEN_AT_FIRST, withToggled, type JsonRow } from './jsonRows.ts';
-import { Button } from '../ui/button.tsx';
+import { Button, ROW_ICON } from '../ui/button.tsx';
 import { CopyButton } from '../ui/text/copyButton.tsx';
 import { useRowWindow } from '../ui/list/rowWindow.ts';
 
@@ -203,7 +203,7 @@ const JsonLine = memo(function JsonLine({
         </>
       )}
       <Note text={note} />
-      <span className="ml-auto flex opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100">
+      <span className={`ml-auto flex ${ROW_ICON}`}>
         {!isContainer && (
           <CopyButton
             text={kind === 'string' ? (JSON.parse(text) as string) : text}

@@ -13,6 +13,10 @@ export const buttonClass = (variant: keyof typeof VARIANTS, square = false): str
     VARIANTS[variant],
   );
 
+/** Shows a button of a row, with the class `group`, on hover and focus; on touch screens, always. */
+export const ROW_ICON =
+  'opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100';
+
 export function Button({
   variant = 'plain',
   square = false,

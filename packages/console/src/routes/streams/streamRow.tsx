@@ -13,10 +13,11 @@ import {
 } from '../../data/fleet.ts';
 import { formatCount, formatDuration } from '../../ui/text/format.ts';
 import { useLoading } from '../../ui/keys/heldKeys.ts';
+import { MoreButton } from '../../ui/keys/actionList.tsx';
 import { useMedia } from '../../ui/media.ts';
 import { nameOfStream } from '../../words/names.ts';
 import type { WatchedChain } from '../../chains/timeline.ts';
-import { Button, buttonClass } from '../../ui/button.tsx';
+import { Button, buttonClass, ROW_ICON } from '../../ui/button.tsx';
 import { Sparkline } from '../../ui/chart/sparkline.tsx';
 import { RowMark } from '../../ui/list/rowMarks.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -107,13 +108,13 @@ export const StreamRow = memo(function StreamRow({
           />
         </td>
         <FigureCells stream={stream} />
-        <td className="pr-2 text-right">
+        <td className="pr-2 text-right whitespace-nowrap">
           {mayChange && (
             <Button
               data-pause
               variant="quiet"
               square
-              className="-my-0.5"
+              className={`-my-0.5 ${ROW_ICON}`}
               aria-label={paused ? `Resume ${name}` : `Pause ${name}`}
               data-tip={paused ? 'Resume (p)' : 'Pause (p)'}
               onClick={toggle}
@@ -125,6 +126,7 @@ export const StreamRow = memo(function StreamRow({
               )}
             </Button>
           )}
+          <MoreButton of={name} className={`-my-0.5 ${ROW_ICON}`} />
         </td>
       </tr>
       <ReasonRow row={row} onPause={mayChange ? toggle : null} />
