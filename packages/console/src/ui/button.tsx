@@ -3,6 +3,7 @@ import { clsx } from 'clsx';
 const VARIANTS = {
   primary: 'border-transparent bg-accent text-bg font-medium hover:opacity-90',
   plain: 'border-line-strong text-text hover:bg-raised',
+  danger: 'border-line-strong text-bad hover:bg-raised',
   quiet: 'border-transparent text-muted hover:bg-raised hover:text-text',
 } as const;
 
@@ -24,7 +25,12 @@ export function Button({
   ...props
 }: React.ComponentProps<'button'> & { variant?: keyof typeof VARIANTS; square?: boolean }) {
   return (
-    <button type="button" className={clsx(buttonClass(variant, square), className)} {...props} />
+    <button
+      type="button"
+      data-danger={variant === 'danger' || undefined}
+      className={clsx(buttonClass(variant, square), className)}
+      {...props}
+    />
   );
 }
 

@@ -4,12 +4,12 @@ import { useId, useLayoutEffect, useRef } from 'react';
 import { Button } from './button.tsx';
 
 /**
- * Focuses the first control of the content, except Cancel and destructive buttons. Returns false if
+ * Focuses the first control of the content, except Cancel and dangerous buttons. Returns false if
  * there is none.
  */
 function focusFirst(content: HTMLElement): boolean {
   const first = content.querySelector<HTMLElement>(
-    'a[href], button:enabled:not([data-destructive], [data-cancel]), input:enabled, select:enabled, textarea:enabled',
+    'a[href], button:enabled:not([data-danger], [data-cancel]), input:enabled, select:enabled, textarea:enabled',
   );
   first?.focus();
   return first !== null;

@@ -43,9 +43,7 @@ export function CallForm({
       <DialogFooter {...(cancel !== undefined && { cancel })}>
         <Button
           type="submit"
-          {...(destructive
-            ? { className: 'text-bad', 'data-destructive': '' }
-            : { variant: 'primary' as const })}
+          variant={destructive ? 'danger' : 'primary'}
           disabled={!ready || isPending}
         >
           {action}

@@ -25,8 +25,7 @@ export function useKeepDraft(
       <p className="mb-3 text-muted">This form has unsaved changes.</p>
       <DialogFooter cancel="Keep editing">
         <Button
-          data-destructive
-          className="text-bad"
+          variant="danger"
           onClick={() => {
             onDiscard();
             blocker.proceed();
