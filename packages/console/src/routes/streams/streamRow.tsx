@@ -114,7 +114,7 @@ export const StreamRow = memo(function StreamRow({
               data-pause
               variant="quiet"
               square
-              className={`-my-0.5 ${ROW_ICON}`}
+              className={`-my-0.5 max-sm:hidden ${ROW_ICON}`}
               aria-label={paused ? `Resume ${name}` : `Pause ${name}`}
               data-tip={paused ? 'Resume (p)' : 'Pause (p)'}
               onClick={toggle}

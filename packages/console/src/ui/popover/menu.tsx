@@ -57,30 +57,32 @@ export function Menu({
         if (newState === 'closed') onClose();
       }}
     >
-      {actions
-        .filter((action) => action !== false && action !== undefined)
-        .map(({ label, keycap, run }) => (
-          <Button
-            key={label}
-            role="menuitem"
-            tabIndex={-1}
-            variant="quiet"
-            data-keycap={keycap}
-            className="w-full justify-start"
-            onClick={() => {
-              // Closes the menu first, so that a dialog that the action opens gets the focus.
-              menu.current?.hidePopover();
-              run();
-            }}
-          >
-            {label}
-            {keycap !== undefined && (
-              <span className="ml-auto pl-4">
-                <Keycap>{keycap}</Keycap>
-              </span>
-            )}
-          </Button>
-        ))}
+      <div className="grid">
+        {actions
+          .filter((action) => action !== false && action !== undefined)
+          .map(({ label, keycap, run }) => (
+            <Button
+              key={label}
+              role="menuitem"
+              tabIndex={-1}
+              variant="quiet"
+              data-keycap={keycap}
+              className="w-full justify-start"
+              onClick={() => {
+                // Closes the menu first, so that a dialog that the action opens gets the focus.
+                menu.current?.hidePopover();
+                run();
+              }}
+            >
+              {label}
+              {keycap !== undefined && (
+                <span className="ml-auto pl-4">
+                  <Keycap>{keycap}</Keycap>
+                </span>
+              )}
+            </Button>
+          ))}
+      </div>
     </div>
   );
 }

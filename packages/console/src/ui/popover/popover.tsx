@@ -1,5 +1,5 @@
 import './popover.css';
-import { useId, useRef, useState } from 'react';
+import { useId, useState } from 'react';
 
 /**
  * A button that opens a panel next to it. Escape and a click elsewhere close the panel, and the
@@ -21,24 +21,21 @@ export function Popover({
   children: (close: () => void) => React.ReactNode;
 }) {
   const id = useId();
-  const panel = useRef<HTMLDivElement>(null);
   const [isOpen, setOpen] = useState(false);
   return (
     <>
       <button type="button" popoverTarget={id} aria-haspopup="dialog" className={className}>
         {button}
       </button>
-      <div
-        ref={panel}
+      <dialog
         id={id}
         popover="auto"
-        role="dialog"
         aria-label={label}
         className="popover anchored"
         onToggle={({ newState }) => setOpen(newState === 'open')}
       >
-        {isOpen && children(() => panel.current?.hidePopover())}
-      </div>
+        {isOpen && children(() => document.getElementById(id)?.hidePopover())}
+      </dialog>
     </>
   );
 }

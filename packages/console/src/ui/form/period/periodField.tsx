@@ -16,7 +16,7 @@ import {
 } from './period.ts';
 
 interface Props {
-  /** What happened in the period, such as `Created`. */
+  /** Accessible name, such as `Created in`. */
   label: string;
   value: Period;
   /** Shown for a period without a start and an end. */
