@@ -30,7 +30,7 @@ export function ExportButton({ filter, tasks }: { filter: ListFilter; tasks: Tas
       <Button
         variant="quiet"
         disabled={tasks.shown?.state === 'running'}
-        title="Export all matching deliveries"
+        data-tip="Export all matching deliveries"
         onClick={() => setOpen(true)}
       >
         <Download size={14} strokeWidth={1.5} aria-hidden="true" />

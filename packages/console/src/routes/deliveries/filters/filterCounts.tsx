@@ -127,7 +127,6 @@ function Choices({
                   }
                   aria-current={chosen || undefined}
                   onClick={onChoose}
-                  title={label}
                   className={clsx(
                     'flex min-h-6 items-baseline gap-3 px-4 py-0.5 text-12 hover:bg-raised pointer-coarse:min-h-11 pointer-coarse:items-center',
                     within === true && 'pl-7',
@@ -136,7 +135,9 @@ function Choices({
                       : 'text-muted',
                   )}
                 >
-                  <span className="min-w-0 flex-1 truncate">{label}</span>
+                  <span data-cut className="min-w-0 flex-1 truncate">
+                    {label}
+                  </span>
                   <span className="data text-faint">
                     {isCapped && (
                       <>
