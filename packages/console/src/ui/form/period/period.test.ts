@@ -50,6 +50,7 @@ test('a period is shown without what repeats', () => {
   expect(formatPeriod({ from, until: from + 86_399_999 })).toBe(
     '2026-11-05 09:04 – 2026-11-06 09:03',
   );
+  expect(formatPeriod({ from, until: Date.UTC(2026, 10, 6) - 1 })).toBe('2026-11-05 09:04 – 23:59');
   expect(formatPeriod(presetPeriod('yesterday', NOW))).toBe('2026-11-04');
   const week = { from: Date.UTC(2026, 10, 1), until: Date.UTC(2026, 10, 8) - 1 };
   expect(formatPeriod(week)).toBe('2026-11-01 – 2026-11-07');
