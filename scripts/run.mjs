@@ -45,7 +45,10 @@ endWithNpm();
 try {
   await ensurePackages({ withTools: task !== 'start' });
   const node = ensureNode();
-  if (Object.hasOwn(PROGRAMS, task)) {
+  if (task === 'gallery') {
+    const config = 'packages/console/gallery/vite.config.ts';
+    handOver(node, ['node_modules/vite/bin/vite.js', '--config', config, ...args]);
+  } else if (Object.hasOwn(PROGRAMS, task)) {
     const more = task === 'pictures' ? { CHROMIUM_BIN: ensureChromium() } : {};
     handOver(node, ['-C', '@sluice/source', PROGRAMS[task], ...args], more);
   } else {

@@ -169,7 +169,7 @@ test('by keyboard: only the selected rows are replayed', async () => {
   await expect.poll(() => rowsOf(page).count(), PATIENCE).toBeGreaterThan(2);
   await page.keyboard.press('j');
   await page.keyboard.press('.');
-  await page.getByRole('button', { name: 'Select', exact: true }).press('Enter');
+  await page.getByRole('menuitem', { name: 'Select', exact: true }).press('Enter');
   await page.getByRole('button', { name: '1 selected, clear' }).waitFor();
   await page.keyboard.press('Shift+J');
   await page.keyboard.press('Shift+J');
@@ -213,7 +213,7 @@ test('by keyboard: a replay shows its progress, and its failures are replayed', 
   await page.keyboard.press('j');
   // Opens the row's menu of actions.
   await page.keyboard.press('.');
-  await page.getByRole('dialog', { name: 'after the fix' }).waitFor();
+  await page.getByRole('menu', { name: 'after the fix' }).waitFor();
   await expectAccessible(page);
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');

@@ -154,7 +154,7 @@ test.each(FREEZES)(
       strip
         .getByRole('listitem')
         .filter({ hasText: code })
-        .getByTitle('Newest known block')
+        .locator('[data-tip="Newest known block"]')
         .evaluate((figure) => getComputedStyle(figure).color);
     expect(await color('ETH')).not.toBe(await color('BASE'));
     await expectAccessible(list);

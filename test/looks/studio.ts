@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
 import { CHROMIUM_OPTIONS } from '../browser/chromium.ts';
 import { startFront, type FrontProxy } from './front.ts';
+import { buildGallery, GALLERY } from './gallery.ts';
 import { DESKTOP, listScreens, PHONE, settle } from './screens.ts';
 import type { SeededDay } from './seededDay.ts';
 import { NOW, startStillDay } from './stillDay.ts';
@@ -126,6 +127,37 @@ export async function startStudio(): Promise<Studio> {
       }
       await context.close();
     }
+    yield* galleryShots();
+  }
+
+  /** The sections and overlays of the components' gallery. */
+  async function* galleryShots(): AsyncGenerator<Shot> {
+    const context = await browser.newContext({ ...SAME_EVERYWHERE, viewport: GALLERY });
+    context.setDefaultTimeout(PATIENCE_MS);
+    const gallery = await buildGallery();
+    await context.route(`${ORIGIN}/gallery/**`, (route, request) =>
+      route.fulfill({ path: gallery.fileOf(request.url()) }),
+    );
+    const page = await context.newPage();
+    await page.clock.setFixedTime(NOW);
+    await page.goto(`${ORIGIN}/gallery/`);
+    await page.getByRole('heading', { name: 'Components' }).waitFor();
+    const examples = page.locator('[data-example]');
+    const names = await examples.evaluateAll((found) =>
+      found.map((element) => element.getAttribute('data-example') ?? ''),
+    );
+    for (const name of names) {
+      await page.goto(`${ORIGIN}/gallery/?show=${name}`);
+      await page.getByRole('main', { name }).waitFor();
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        const png = await shootWhenStill(page, front, []);
+        const boxes = await page.evaluate(readBoxes);
+        yield { name: `ui_${name}-${colorScheme}`, png, boxes };
+      }
+    }
+    await context.close();
+    await gallery.remove();
   }
 
   return {

@@ -39,3 +39,6 @@ createRoot(container).render(
     </QueryClientProvider>
   </StrictMode>,
 );
+
+// Not part of the first load. Without it, every control still has its name.
+void import('./ui/tips/tips.ts').catch(() => {});

@@ -5,7 +5,7 @@ import { useAnswer, type Body } from './body.ts';
 import { FIRST_LINES } from './bodyReader.ts';
 import { formatCount } from '../ui/text/format.ts';
 import { MAX_HITS, OPEN_AT_FIRST, withToggled, type JsonRow } from './jsonRows.ts';
-import { Button } from '../ui/button.tsx';
+import { Button, ROW_ICON } from '../ui/button.tsx';
 import { CopyButton } from '../ui/text/copyButton.tsx';
 import { useRowWindow } from '../ui/list/rowWindow.ts';
 
@@ -140,7 +140,7 @@ export function JsonTree({
       </section>
       <p
         aria-hidden="true"
-        title={pointedAt}
+        data-cut
         className="data h-7 shrink-0 truncate border-t border-line px-3 py-1 text-faint pointer-coarse:hidden"
       >
         {pointedAt}
@@ -197,13 +197,13 @@ const JsonLine = memo(function JsonLine({
         <>
           <span className="w-3 shrink-0" />
           <span className="shrink-0 text-muted">{key}</span>
-          <span title={text} className={clsx('min-w-0 truncate', kind === 'null' && 'text-faint')}>
+          <span data-cut className={clsx('min-w-0 truncate', kind === 'null' && 'text-faint')}>
             {text}
           </span>
         </>
       )}
       <Note text={note} />
-      <span className="ml-auto flex opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100">
+      <span className={`ml-auto flex ${ROW_ICON}`}>
         {!isContainer && (
           <CopyButton
             text={kind === 'string' ? (JSON.parse(text) as string) : text}
@@ -230,7 +230,7 @@ const JsonLine = memo(function JsonLine({
 function Note({ text }: { text: string }) {
   if (text === '') return null;
   return (
-    <span title={text} className="max-w-1/2 shrink-0 truncate font-sans text-12 text-info">
+    <span data-cut className="max-w-1/2 shrink-0 truncate font-sans text-12 text-info">
       {text}
     </span>
   );

@@ -21,7 +21,7 @@ export function BlockAge({
   const pace = meanBlockMs(chain.blocks);
   const every = pace === null ? '' : `block time ${formatDuration(pace)}`;
   return (
-    <span className={`${className} ${late ? 'text-warn' : ''}`} title={every}>
+    <span className={`${className} ${late ? 'text-warn' : ''}`} data-tip={every || undefined}>
       {formatSpan(ageMs)} old{always && every !== '' && `, ${every}`}
     </span>
   );

@@ -3,6 +3,7 @@ import { clsx } from 'clsx';
 const VARIANTS = {
   primary: 'border-transparent bg-accent text-bg font-medium hover:opacity-90',
   plain: 'border-line-strong text-text hover:bg-raised',
+  danger: 'border-line-strong text-bad hover:bg-raised',
   quiet: 'border-transparent text-muted hover:bg-raised hover:text-text',
 } as const;
 
@@ -13,6 +14,10 @@ export const buttonClass = (variant: keyof typeof VARIANTS, square = false): str
     VARIANTS[variant],
   );
 
+/** Shows a button of a row, with the class `group`, on hover and focus; on touch screens, always. */
+export const ROW_ICON =
+  'opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100';
+
 export function Button({
   variant = 'plain',
   square = false,
@@ -20,7 +25,12 @@ export function Button({
   ...props
 }: React.ComponentProps<'button'> & { variant?: keyof typeof VARIANTS; square?: boolean }) {
   return (
-    <button type="button" className={clsx(buttonClass(variant, square), className)} {...props} />
+    <button
+      type="button"
+      data-danger={variant === 'danger' || undefined}
+      className={clsx(buttonClass(variant, square), className)}
+      {...props}
+    />
   );
 }
 

@@ -1,5 +1,5 @@
 import { Button } from './button.tsx';
-import { Dialog } from './dialog.tsx';
+import { Dialog, DialogFooter } from './dialog.tsx';
 
 /** Asks the user to confirm an irreversible action that a single key can start. */
 export function Confirm({
@@ -19,15 +19,17 @@ export function Confirm({
   return (
     <Dialog title={title} onClose={onClose}>
       <p className="mb-3 text-muted">{children}</p>
-      <Button
-        variant="primary"
-        onClick={() => {
-          onClose();
-          onConfirm();
-        }}
-      >
-        {action}
-      </Button>
+      <DialogFooter>
+        <Button
+          variant="primary"
+          onClick={() => {
+            onClose();
+            onConfirm();
+          }}
+        >
+          {action}
+        </Button>
+      </DialogFooter>
     </Dialog>
   );
 }

@@ -4,12 +4,12 @@ import { useId, useLayoutEffect, useRef } from 'react';
 import { Button } from './button.tsx';
 
 /**
- * Focuses the first control of the content, except destructive buttons. Returns false if there is
- * none.
+ * Focuses the first control of the content, except Cancel and dangerous buttons. Returns false if
+ * there is none.
  */
 function focusFirst(content: HTMLElement): boolean {
   const first = content.querySelector<HTMLElement>(
-    'a[href], button:enabled:not([data-destructive]), input:enabled, select:enabled, textarea:enabled',
+    'a[href], button:enabled:not([data-danger], [data-cancel]), input:enabled, select:enabled, textarea:enabled',
   );
   first?.focus();
   return first !== null;
@@ -68,5 +68,31 @@ export function Dialog({
         {children}
       </div>
     </dialog>
+  );
+}
+
+/**
+ * The buttons of a dialog, at its bottom right and always in view. A button that closes the dialog
+ * without an effect comes first, and the action last.
+ */
+export function DialogFooter({
+  cancel = 'Cancel',
+  children,
+}: {
+  /** Label of the button that closes the dialog. */
+  cancel?: string;
+  children?: React.ReactNode;
+}) {
+  return (
+    <footer className="sticky bottom-0 -mx-4 mt-1 -mb-4 flex flex-wrap justify-end gap-2 border-t border-line bg-surface px-4 py-3">
+      <Button
+        data-cancel
+        variant="quiet"
+        onClick={({ currentTarget }) => currentTarget.closest('dialog')?.close()}
+      >
+        {cancel}
+      </Button>
+      {children}
+    </footer>
   );
 }

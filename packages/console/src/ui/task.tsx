@@ -132,7 +132,13 @@ export function TaskStrip({ tasks: { shown, start, stop, dismiss } }: { tasks: T
                 <Keycap>u</Keycap>
               </Button>
             )}
-            <Button variant="quiet" square aria-label="Dismiss" title="Dismiss" onClick={dismiss}>
+            <Button
+              variant="quiet"
+              square
+              aria-label="Dismiss"
+              data-tip="Dismiss"
+              onClick={dismiss}
+            >
               <X size={14} strokeWidth={1.5} aria-hidden="true" />
             </Button>
           </span>

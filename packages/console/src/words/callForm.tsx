@@ -1,9 +1,10 @@
 import { Button } from '../ui/button.tsx';
+import { DialogFooter } from '../ui/dialog.tsx';
 import { ErrorPanel } from './errorPanel.tsx';
 
 /**
- * Shows a form that makes one API call: its fields, the error if the call failed, and a submit
- * button.
+ * The content of a dialog that makes one API call: its fields, the error if the call failed, and the
+ * buttons.
  */
 export function CallForm({
   call: { mutate, isPending, error },
@@ -11,6 +12,7 @@ export function CallForm({
   action,
   failed,
   destructive = false,
+  cancel,
   children,
 }: {
   /** A mutation without variables. */
@@ -23,6 +25,8 @@ export function CallForm({
   failed: string;
   /** Whether the submit button is styled as destructive. */
   destructive?: boolean;
+  /** Label of the button that closes the dialog. Default: `Cancel`. */
+  cancel?: string;
   children: React.ReactNode;
 }) {
   return (
@@ -36,17 +40,15 @@ export function CallForm({
     >
       {children}
       {error !== null && <ErrorPanel what={failed} error={error} onRetry={() => mutate()} />}
-      <div>
+      <DialogFooter {...(cancel !== undefined && { cancel })}>
         <Button
           type="submit"
-          {...(destructive
-            ? { className: 'text-bad', 'data-destructive': '' }
-            : { variant: 'primary' as const })}
+          variant={destructive ? 'danger' : 'primary'}
           disabled={!ready || isPending}
         >
           {action}
         </Button>
-      </div>
+      </DialogFooter>
     </form>
   );
 }

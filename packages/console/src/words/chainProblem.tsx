@@ -9,7 +9,7 @@ export function ChainProblem({ chain, className }: { chain: WatchedChain; classN
   if (text === '') return null;
   return (
     <p
-      title={text}
+      data-cut
       className={clsx(
         'break-words',
         isChainDown(chain) ? 'text-bad' : chain.state === 'settling' ? 'text-warn' : 'text-muted',

@@ -29,7 +29,7 @@ export function ExplorerLink({
       target="_blank"
       rel="noreferrer"
       aria-label={`${label}, new tab`}
-      title={label}
+      data-tip={label}
       className={buttonClass('quiet', true)}
     >
       <ExternalLink size={14} strokeWidth={1.5} aria-hidden="true" />

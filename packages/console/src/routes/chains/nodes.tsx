@@ -4,6 +4,7 @@ import { PROVIDER_CONDITIONS } from '../../words/condition.ts';
 import { formatCount, formatDuration, formatQuantity } from '../../ui/text/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { Status } from '../../ui/status.tsx';
+import { Term } from '../../ui/tips/term.tsx';
 import type { AddedNode } from './removeNode.tsx';
 
 /** Lists the nodes of a chain with their state and score. */
@@ -42,12 +43,10 @@ export function Nodes({
             <th scope="col" className="caps px-3 text-right max-sm:hidden">
               Disagreements
             </th>
-            <th
-              scope="col"
-              className="caps pl-3 text-right max-sm:hidden"
-              title="Latency in milliseconds plus penalties for lag, failures and doubt. The primary changes when another node’s score is at most half of its score."
-            >
-              Score
+            <th scope="col" className="caps pl-3 text-right max-sm:hidden">
+              <Term tip="Latency in milliseconds plus penalties for lag, failures and doubt. The primary changes when another node’s score is at most half of its score.">
+                Score
+              </Term>
             </th>
             {isRemovable && (
               <th scope="col">
@@ -60,7 +59,7 @@ export function Nodes({
           {nodes.map((provider, index) => (
             <tr key={index} className="h-row border-b border-line">
               <th scope="row" className="max-w-40 py-1 pr-3 text-left font-normal">
-                <span className="data block truncate" title={provider.name}>
+                <span className="data block truncate" data-cut>
                   {provider.name}
                 </span>
                 {describeRole(provider, nodes.length) !== '' && (
@@ -74,9 +73,9 @@ export function Nodes({
               </td>
               <td
                 className="data px-3 text-right"
-                title={
+                data-tip={
                   best === null || provider.head === null
-                    ? ''
+                    ? undefined
                     : `${formatQuantity(best - provider.head, 'block')} behind the head`
                 }
               >

@@ -93,7 +93,7 @@ function NeighborLink({
       search={search}
       replace
       aria-label={label}
-      title={`${label} (${keycap})`}
+      data-tip={`${label} (${keycap})`}
       className={buttonClass('quiet', true)}
     >
       {children}

@@ -161,7 +161,7 @@ function Header({
       <div className="flex min-w-0 flex-1 items-center gap-2">
         {trail}
         {delivery !== undefined && <Status condition={DELIVERY_CONDITIONS[delivery.state]} />}
-        <h2 className="data min-w-16 truncate font-medium" title={id}>
+        <h2 className="data min-w-16 truncate font-medium" data-tip={id}>
           {formatId(id)}
         </h2>
         <CopyButton text={id} label="Copy ID" iconOnly className="max-sm:hidden" />
@@ -182,7 +182,7 @@ function Header({
           to="/explain"
           search={{ q: id }}
           aria-label="Explain this delivery"
-          title="Explain this delivery"
+          data-tip="Explain this delivery"
           className={buttonClass('quiet', true)}
         >
           <HelpCircle size={14} strokeWidth={1.5} aria-hidden="true" />

@@ -54,7 +54,7 @@ export function Facts({
           {nameOfStream({ tag: delivery.tag, id: delivery.streamId })}
         </Link>
         {detail !== undefined && (
-          <span className="data min-w-0 truncate text-muted" title={detail.webhookUrl}>
+          <span className="data min-w-0 truncate text-muted" data-cut>
             → {detail.destination !== undefined && `destination ${detail.destination}: `}
             {detail.webhookUrl}
           </span>
@@ -70,7 +70,7 @@ export function Facts({
           page="block"
           value={String(delivery.blockNumber)}
         />
-        <span className="data text-faint" title="When the delivery was created">
+        <span className="data text-faint" data-tip="When the delivery was created">
           <DateTime timeMs={delivery.createdAt} />
         </span>
       </Fact>

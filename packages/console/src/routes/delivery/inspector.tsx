@@ -43,7 +43,7 @@ export function Inspector({
   useShortcuts({ o: () => void navigate(page) });
   const { error } = useQuery(deliveryQuery(id));
   const closeButton = (
-    <Button variant="quiet" square aria-label="Close" title="Close (Esc)" onClick={onClose}>
+    <Button variant="quiet" square aria-label="Close" data-tip="Close (Esc)" onClick={onClose}>
       <X size={16} strokeWidth={1.5} aria-hidden="true" />
     </Button>
   );
@@ -57,7 +57,7 @@ export function Inspector({
       {summary === undefined && isUnknownId(error) ? (
         <>
           <header className="flex border-b border-line py-2 pr-2 pl-4">
-            <h2 className="data mr-auto self-center font-medium" title={id}>
+            <h2 className="data mr-auto self-center font-medium" data-tip={id}>
               {formatId(id)}
             </h2>
             {closeButton}
@@ -76,7 +76,7 @@ export function Inspector({
           <Link
             {...page}
             aria-label="Open as a page"
-            title="Open as a page (o)"
+            data-tip="Open as a page (o)"
             className={buttonClass('quiet', true)}
           >
             <Maximize2 size={14} strokeWidth={1.5} aria-hidden="true" />

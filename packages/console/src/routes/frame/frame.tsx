@@ -7,6 +7,7 @@ import { environmentQuery } from '../../data/queries/access.ts';
 import { loadClient } from '../../data/queries/service.ts';
 import { isFailing, useFleet } from '../../data/fleet.ts';
 import { useOverdueChains } from '../../data/overdueChains.ts';
+import { loadMenu } from '../../ui/keys/actionList.tsx';
 import { useCommandKey, useShortcuts } from '../../ui/keys/keyboard.ts';
 import { followLive, useLiveStatus } from '../../data/live/live.ts';
 import { PAGES, pageOf } from './pages.ts';
@@ -64,6 +65,7 @@ export function Frame() {
     const timer = setTimeout(() => {
       loadPaletteCommands().catch(() => {});
       loadClient().catch(() => {});
+      loadMenu().catch(() => {});
     }, PREFETCH_MS);
     return () => clearTimeout(timer);
   }, [isSignedIn]);

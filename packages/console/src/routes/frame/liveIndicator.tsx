@@ -43,7 +43,7 @@ export function LiveIndicator() {
       </svg>
       <span
         className={open ? 'text-muted' : 'text-warn'}
-        title={`since ${formatClock(status.since).slice(0, 8)}`}
+        data-tip={`since ${formatClock(status.since).slice(0, 8)}`}
       >
         {words(status, now)}
       </span>

@@ -23,7 +23,7 @@ export function Rail() {
       activeProps={{}}
       activeOptions={{ exact: true }}
       aria-current={to === current.to ? 'page' : undefined}
-      title={`${title} (g ${key})`}
+      data-tip={`${title} (g ${key})`}
       onClick={() => more.current?.hidePopover()}
       className={`${ITEM} ${index < IN_BAR ? IN_BAR_ITEM : 'max-md:h-11 max-md:justify-start max-md:gap-3 max-md:px-4'}`}
     >

@@ -11,7 +11,13 @@ export function ThemeSwitch() {
   const Icon = ICONS[theme];
   const label = `Theme: ${theme}. Switch to ${next}`;
   return (
-    <Button variant="quiet" square aria-label={label} title={label} onClick={() => setTheme(next)}>
+    <Button
+      variant="quiet"
+      square
+      aria-label={label}
+      data-tip={label}
+      onClick={() => setTheme(next)}
+    >
       <Icon size={16} strokeWidth={1.5} aria-hidden="true" />
     </Button>
   );

@@ -21,7 +21,7 @@ function EnvironmentChip({ isSignedIn }: { isSignedIn: boolean }) {
   return (
     <span
       className="flex min-w-16 shrink-0 items-center gap-2"
-      title={`Served by ${location.origin}`}
+      data-tip={`Served by ${location.origin}`}
     >
       {environment !== undefined && (
         <span
@@ -78,14 +78,20 @@ export function TopBar({
           square
           className="pointer-coarse:hidden"
           aria-label="Keyboard shortcuts"
-          title="Keyboard shortcuts (?)"
+          data-tip="Keyboard shortcuts (?)"
           onClick={onShortcuts}
         >
           <Keyboard size={16} strokeWidth={1.5} aria-hidden="true" />
         </Button>
         <ZoneSwitch className="max-sm:hidden" />
         <ThemeSwitch />
-        <Button variant="quiet" square aria-label="Sign out" title="Sign out" onClick={onSignOut}>
+        <Button
+          variant="quiet"
+          square
+          aria-label="Sign out"
+          data-tip="Sign out"
+          onClick={onSignOut}
+        >
           <LogOut size={16} strokeWidth={1.5} aria-hidden="true" />
         </Button>
       </span>

@@ -27,7 +27,7 @@ export function ZoneSwitch({
       variant="quiet"
       className={clsx('data', className)}
       aria-label={label}
-      title={label}
+      data-tip={label}
       onClick={() => setZone(isLocal ? 'utc' : 'local')}
     >
       {prefix}

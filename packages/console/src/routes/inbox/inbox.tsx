@@ -65,7 +65,7 @@ function Inboxes({
               value: each.name,
               label: (
                 <>
-                  <span className="max-w-60 min-w-0 truncate" title={each.name}>
+                  <span className="max-w-60 min-w-0 truncate" data-cut>
                     {each.name}
                   </span>
                   <span className="data text-faint">{formatCount(each.stored)}</span>
@@ -165,7 +165,7 @@ function InboxView({ inbox, search }: { inbox: Inbox; search: InboxSearch }) {
             variant="quiet"
             square
             aria-label={`Clear ${inbox.name}`}
-            title="Clear inbox"
+            data-tip="Clear inbox"
             disabled={inbox.stored === 0}
             onClick={() => setClearing(true)}
           >

@@ -198,7 +198,7 @@ function Row({
           to="/inbox/$name"
           params={{ name: inbox }}
           search={{ ...search, sel: id }}
-          title={`${formatDateTime(receivedAt)} · ${row.webhookId}`}
+          data-tip={`${formatDateTime(receivedAt)} · ${row.webhookId}`}
           className="after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
         >
           {formatRowTime(receivedAt, today)}
@@ -213,10 +213,10 @@ function Row({
       <span role="cell" className="text-12">
         <Status condition={SIGNATURE_CONDITIONS[verified ? 'valid' : 'wrong']} />
       </span>
-      <span role="cell" className="truncate" title={delivery?.tag}>
+      <span role="cell" className="truncate" data-cut>
         {delivery === null ? <span className="text-faint">test</span> : delivery.tag || 'no tag'}
       </span>
-      <span role="cell" className="inbox-what truncate text-12 text-muted" title={delivery?.about}>
+      <span role="cell" className="inbox-what truncate text-12 text-muted" data-cut>
         {delivery?.about}
       </span>
       <span role="cell" className="data inbox-chain truncate text-muted">

@@ -98,7 +98,7 @@ export function RequestInspector({
         {curl !== undefined && <CopyButton text={curl} label="Copy as curl" icon="code" iconOnly />}
         {data !== undefined && <CopyButton text={data.body} label="Copy body" iconOnly />}
         <CopyButton text={location.href} label="Copy link" icon="link" iconOnly />
-        <Button variant="quiet" square aria-label="Close" title="Close (Esc)" onClick={onClose}>
+        <Button variant="quiet" square aria-label="Close" data-tip="Close (Esc)" onClick={onClose}>
           <X size={16} strokeWidth={1.5} aria-hidden="true" />
         </Button>
       </header>

@@ -27,7 +27,7 @@ export function RecipeBar({
               // The form keeps its draft, so the link does not warn of unsaved changes.
               replace
               ignoreBlocker
-              title={text}
+              data-tip={text}
               className="control flex items-center rounded-control px-2 text-12 text-muted hover:text-text aria-[current=page]:bg-raised aria-[current=page]:text-text"
             >
               {title}

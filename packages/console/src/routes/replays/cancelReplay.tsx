@@ -27,6 +27,7 @@ export function CancelReplay({ replay, onClose }: { replay: Replay; onClose: () 
         ready
         destructive
         action="Cancel replay"
+        cancel="Keep running"
         failed="Couldn't cancel the replay"
       >
         <p>

@@ -120,7 +120,7 @@ function ReplayHeader({ replay, search }: { replay: Replay; search: ReplaySearch
       {actions}
       <Breadcrumb to="/replays" title="Replays" here={name} />
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 pt-1">
-        <h2 className="max-w-full truncate text-16 font-semibold" title={name}>
+        <h2 className="max-w-full truncate text-16 font-semibold" data-cut>
           {name}
         </h2>
         <Status condition={REPLAY_CONDITIONS[state]} />
@@ -152,7 +152,7 @@ function ReplayHeader({ replay, search }: { replay: Replay; search: ReplaySearch
       <Figures replay={replay} search={search} />
       {progress !== undefined && <ReplayPace progress={progress} />}
       <p className="flex items-center gap-1 border-b border-line px-4 py-1">
-        <code className="data min-w-0 truncate text-faint" title={command}>
+        <code className="data min-w-0 truncate text-faint" data-cut>
           {command}
         </code>
         <CopyButton text={command} label="Copy command" iconOnly />
@@ -217,7 +217,7 @@ function Figures({ replay, search }: { replay: Replay; search: ReplaySearch }) {
       {elsewhere > 0 && (
         <span
           className="px-2 text-12 text-faint"
-          title="Replayed again later, or deleted by retention"
+          data-tip="Replayed again later, or deleted by retention"
         >
           {formatCount(elsewhere)} replayed again or deleted
         </span>

@@ -9,6 +9,8 @@ import { formatKey } from '../../words/names.ts';
 import { isOpen, progressOf } from '../../data/replayStatus.ts';
 import { Status } from '../../ui/status.tsx';
 import { Ago } from '../../ui/text/time.tsx';
+import { ROW_ICON } from '../../ui/button.tsx';
+import { MoreButton } from '../../ui/keys/actionList.tsx';
 import { ReplayBar } from './replayBar.tsx';
 import { describePace, useFilterWords } from './replayFacts.ts';
 
@@ -36,7 +38,7 @@ export function ReplayRow({ replay: listed }: { replay: Replay }) {
             to="/replays/$replayId"
             params={{ replayId: id }}
             search={failed > 0 ? { state: 'failed' } : {}}
-            title={name}
+            data-cut
             className="inline-block min-h-6 max-w-full truncate py-0.5 align-bottom font-medium hover:underline"
           >
             {name}
@@ -45,7 +47,7 @@ export function ReplayRow({ replay: listed }: { replay: Replay }) {
         <td className="px-2 max-md:hidden">
           <ReplayBar replay={replay} className="w-40" />
         </td>
-        <td className="data px-2 text-right whitespace-nowrap max-sm:pr-4">
+        <td className="data px-2 text-right whitespace-nowrap">
           {formatCount(replayed)}
           <span className="text-faint max-sm:hidden"> of {formatCount(total)}</span>
           <span className="text-faint sm:hidden"> replayed</span>
@@ -57,13 +59,16 @@ export function ReplayRow({ replay: listed }: { replay: Replay }) {
         <td className="data px-2 text-right whitespace-nowrap text-muted max-lg:hidden">
           {describePace(replay)}
         </td>
-        <td className="data pr-4 pl-2 text-right whitespace-nowrap text-muted max-sm:hidden">
+        <td className="data px-2 text-right whitespace-nowrap text-muted max-sm:hidden">
           <Ago timeMs={createdAt} />
+        </td>
+        <td className="pr-2">
+          <MoreButton of={name} className={ROW_ICON} />
         </td>
       </tr>
       <tr>
         <td aria-hidden="true" />
-        <td colSpan={9} className="pr-4 pb-2 pl-2">
+        <td colSpan={10} className="pr-4 pb-2 pl-2">
           <div className="mb-1 flex items-center gap-3 md:hidden">
             <ReplayBar replay={replay} className="w-24" />
             <span className="data text-muted">

@@ -26,8 +26,9 @@ export function ReplaysPage() {
   useShortcuts({ r: () => setNew(true) });
   const navigate = useNavigate();
   const [canceling, setCanceling] = useState<Replay | null>(null);
-  const actions = useActions(() => {
-    const replay = replays.data?.find(({ id }) => id === focusedRow());
+  const actions = useActions((at) => {
+    const id = focusedRow(at);
+    const replay = replays.data?.find((each) => each.id === id);
     if (replay === undefined) return null;
     const params = { replayId: replay.id };
     const open = (search: ReplaySearch): void =>
@@ -94,8 +95,11 @@ export function ReplaysPage() {
               <th scope="col" className="caps px-2 text-right max-lg:hidden">
                 Rate
               </th>
-              <th scope="col" className="caps pr-4 pl-2 text-right max-sm:hidden">
+              <th scope="col" className="caps px-2 text-right max-sm:hidden">
                 Started
+              </th>
+              <th scope="col" className="max-sm:hidden">
+                <span className="sr-only">Actions</span>
               </th>
             </tr>
           </thead>

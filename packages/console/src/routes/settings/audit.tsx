@@ -123,7 +123,7 @@ function Row({ record, name }: { record: AuditRecord; name: string | undefined }
       </td>
       <td className="px-3">{wordsOf(action)}</td>
       <td className="px-3">
-        <span className="inline-block max-w-40 truncate align-bottom" title={keyId}>
+        <span className="inline-block max-w-40 truncate align-bottom" data-tip={keyId}>
           {keyId === '' ? 'none' : keyId === 'bootstrap' ? '--api-key' : (name ?? keyId)}
         </span>
         {sessionName !== '' && (

@@ -9,7 +9,7 @@ import { formatDateTime } from '../../ui/text/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { CallForm } from '../../words/callForm.tsx';
 import { CopyButton } from '../../ui/text/copyButton.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, DialogFooter } from '../../ui/dialog.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Check, Select, TextArea, TextField } from '../../ui/form/field.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -57,7 +57,7 @@ export function Keys() {
       </Button>
       {creating && (
         <Dialog title="Create API key" onClose={() => setCreating(false)}>
-          <CreateKey onDone={() => setCreating(false)} />
+          <CreateKey />
         </Dialog>
       )}
     </>
@@ -138,7 +138,7 @@ const LIVES = [
   { days: 365, label: '1 year' },
 ];
 
-function CreateKey({ onDone }: { onDone: () => void }) {
+function CreateKey() {
   const queryClient = useQueryClient();
   const [name, setName] = useState('');
   const [scopes, setScopes] = useState<readonly Scope[]>(['streams:read', 'history:read']);
@@ -154,7 +154,7 @@ function CreateKey({ onDone }: { onDone: () => void }) {
       }),
     onSuccess: () => void queryClient.invalidateQueries({ queryKey: queryKeys.keys }),
   });
-  if (create.data !== undefined) return <NewKey apiKey={create.data} onDone={onDone} />;
+  if (create.data !== undefined) return <NewKey apiKey={create.data} />;
   const ready = name.trim() !== '' && scopes.length > 0;
   return (
     <CallForm call={create} ready={ready} action="Create key" failed="Couldn't create the key">
@@ -204,15 +204,14 @@ function CreateKey({ onDone }: { onDone: () => void }) {
   );
 }
 
-function NewKey({ apiKey, onDone }: { apiKey: IssuedApiKey; onDone: () => void }) {
+function NewKey({ apiKey }: { apiKey: IssuedApiKey }) {
   return (
     <div className="grid gap-3">
       <p>Copy the key now. The service stores only a hash and can't show the key again.</p>
       <code className="data break-all">{apiKey.key}</code>
-      <div className="flex gap-2">
+      <DialogFooter cancel="Done">
         <CopyButton text={apiKey.key} label="Copy key" />
-        <Button onClick={onDone}>Done</Button>
-      </div>
+      </DialogFooter>
     </div>
   );
 }

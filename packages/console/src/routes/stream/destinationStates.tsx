@@ -24,7 +24,7 @@ export function DestinationStates({ row: { stream, isFailing } }: { row: FleetSt
               from="/streams/$streamId"
               to="/streams/$streamId"
               search={{ destination }}
-              title={webhookUrl}
+              data-tip={webhookUrl}
               className="control inline-flex min-w-0 items-center hover:underline"
             >
               <span className="data min-w-0 truncate">

@@ -78,19 +78,19 @@ const ChainFigure = memo(function ChainFigure({ chain }: { chain: WatchedChain }
   return (
     <li className="min-w-0 py-1.5 sm:w-60">
       <div className="flex items-baseline gap-2">
-        <span className="data font-medium" title={`${chain.name} ${chain.id}`}>
+        <span className="data font-medium" data-tip={`${chain.name} ${chain.id}`}>
           {chain.code}
         </span>
         <Status condition={chainCondition(chain)} className="text-12" />
         <span
           className={clsx('data ml-auto whitespace-nowrap', down && 'text-faint')}
-          title="Newest known block"
+          data-tip="Newest known block"
         >
           {head === null ? '–' : formatCount(head)}
         </span>
         <span
           className={`data min-w-8 text-right whitespace-nowrap ${lag === null || lag === 0 ? 'text-faint' : 'text-warn'}`}
-          title="Blocks behind the head"
+          data-tip="Blocks behind the head"
         >
           {lag === null || down ? '' : lag === 0 ? '±0' : `−${formatCount(lag)}`}
           <BlockAge chain={chain} className={lag === null || down ? '' : 'ml-2'} />

@@ -4,11 +4,12 @@ import { focusedRow, useActions } from '../../ui/keys/actionList.tsx';
 import { copyActions, useCopyKeys, type CopyableParts } from '../../words/copyKeys.ts';
 import { nameOfStream } from '../../words/names.ts';
 
-export const focusedPauseButton = (): HTMLElement | null =>
-  document.querySelector('[data-row]:focus-within [data-pause]');
+/** Returns the button that pauses or resumes the stream in whose row an element is. */
+export const pauseButtonNear = (at: Element | null): HTMLElement | null | undefined =>
+  at?.closest('[data-row]')?.querySelector('[data-pause]');
 
 /**
- * Lists the actions of the focused row when `.` is pressed, and binds the keys that copy its id and
+ * Lists the actions of a row when `.` or its button is pressed, and binds the keys that copy its id and
  * link.
  * @returns the list while it is open.
  */
@@ -36,12 +37,12 @@ export function useStreamActions({
     const id = focusedRow();
     return id === undefined ? null : copiesOf(id);
   });
-  return useActions(() => {
-    const id = focusedRow();
+  return useActions((at) => {
+    const id = focusedRow(at);
     const stream = fleet?.find((row) => row.stream.id === id)?.stream;
     if (stream === undefined) return null;
     const params = { streamId: stream.id };
-    const pause = focusedPauseButton();
+    const pause = pauseButtonNear(at);
     return {
       of: nameOfStream(stream),
       actions: [

@@ -13,10 +13,11 @@ import {
 } from '../../data/fleet.ts';
 import { formatCount, formatDuration } from '../../ui/text/format.ts';
 import { useLoading } from '../../ui/keys/heldKeys.ts';
+import { MoreButton } from '../../ui/keys/actionList.tsx';
 import { useMedia } from '../../ui/media.ts';
 import { nameOfStream } from '../../words/names.ts';
 import type { WatchedChain } from '../../chains/timeline.ts';
-import { Button, buttonClass } from '../../ui/button.tsx';
+import { Button, buttonClass, ROW_ICON } from '../../ui/button.tsx';
 import { Sparkline } from '../../ui/chart/sparkline.tsx';
 import { RowMark } from '../../ui/list/rowMarks.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -107,15 +108,15 @@ export const StreamRow = memo(function StreamRow({
           />
         </td>
         <FigureCells stream={stream} />
-        <td className="pr-2 text-right">
+        <td className="pr-2 text-right whitespace-nowrap">
           {mayChange && (
             <Button
               data-pause
               variant="quiet"
               square
-              className="-my-0.5"
+              className={`-my-0.5 max-sm:hidden ${ROW_ICON}`}
               aria-label={paused ? `Resume ${name}` : `Pause ${name}`}
-              title={paused ? 'Resume (p)' : 'Pause (p)'}
+              data-tip={paused ? 'Resume (p)' : 'Pause (p)'}
               onClick={toggle}
             >
               {paused ? (
@@ -125,6 +126,7 @@ export const StreamRow = memo(function StreamRow({
               )}
             </Button>
           )}
+          <MoreButton of={name} className={`-my-0.5 ${ROW_ICON}`} />
         </td>
       </tr>
       <ReasonRow row={row} onPause={mayChange ? toggle : null} />
@@ -154,13 +156,14 @@ function NameCell({ row: { stream, condition } }: { row: FleetStream }) {
           data-row-link={stream.id}
           to="/streams/$streamId"
           params={{ streamId: stream.id }}
-          title={stream.description === '' ? name : `${name}: ${stream.description}`}
+          data-tip={stream.description || undefined}
+          data-cut
           className="inline-block min-h-6 max-w-full min-w-0 shrink-0 truncate py-0.5 font-medium hover:underline"
         >
           {name}
         </Link>
         <span
-          title={scope.text}
+          data-cut
           className={`min-w-0 flex-1 truncate text-12 max-sm:hidden ${scope.unscoped ? 'text-warn' : 'text-faint'}`}
         >
           {scope.unscoped && (
@@ -199,7 +202,7 @@ function ChainsCell({
         {stream.chainIds.map((id) => (
           <span
             key={id}
-            title={chains.get(id)?.name ?? id}
+            data-tip={chains.get(id)?.name ?? id}
             className={down.includes(id) ? 'text-bad' : chains.has(id) ? 'text-muted' : 'text-warn'}
           >
             {chains.get(id)?.code ?? id}
@@ -245,7 +248,7 @@ function FigureCells({ stream }: { stream: FleetStream['stream'] }) {
 function PausedBy({ stream }: { stream: FleetStream['stream'] }) {
   const words = pausedWords(stream, useNow());
   return (
-    <span title={words ?? ''} className="truncate text-12 text-faint">
+    <span data-cut className="truncate text-12 text-faint">
       {words}
     </span>
   );
@@ -270,7 +273,7 @@ function ReasonRow({ row, onPause }: { row: FleetStream; onPause: (() => void) |
         {/* On wide screens, each reason takes one line, so that the height is constant. */}
         <div className="flex flex-wrap items-center gap-x-4 gap-y-1 md:flex-nowrap">
           <span
-            title={reason}
+            data-cut
             className={`min-w-0 wrap-anywhere md:truncate ${condition.tone === 'bad' ? 'text-text' : 'text-muted'}`}
           >
             {reason}

@@ -85,7 +85,7 @@ const COLUMNS: readonly Column[] = [
     className: 'caps px-2 text-right max-sm:hidden',
     widest: (_rows, _chains, ageStyle) => AGO_CHARACTERS[ageStyle],
   },
-  { label: 'Pause or resume', className: 'w-12 pr-2', isSilent: 'sr-only' },
+  { label: 'Actions', className: 'w-12 pr-2 sm:w-20', isSilent: 'sr-only' },
 ];
 
 const NO_ROWS: readonly FleetStream[] = [];

@@ -16,7 +16,7 @@ import { nameOfStream } from '../../words/names.ts';
 import { ReplayDialog } from '../replays/new/replayDialog.tsx';
 import { FleetStrip } from './fleetStrip.tsx';
 import { HealthLine } from './healthLine.tsx';
-import { focusedPauseButton, useStreamActions } from './streamActions.tsx';
+import { pauseButtonNear, useStreamActions } from './streamActions.tsx';
 import { StreamBar, type StreamsSearchChange } from './streamBar.tsx';
 import { findStreams } from './streamFilter.ts';
 import { StreamTable, type StreamTableHandle } from './streamTable.tsx';
@@ -99,7 +99,7 @@ export function StreamsPage() {
       clearMarks();
       return true;
     },
-    p: () => focusedPauseButton()?.click(),
+    p: () => pauseButtonNear(document.activeElement)?.click(),
     j: () => void move(1),
     k: () => void move(-1),
   });

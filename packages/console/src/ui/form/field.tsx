@@ -5,7 +5,7 @@ import { useId } from 'react';
 import { buttonClass } from '../button.tsx';
 
 export const BOX_CLASSES =
-  'control w-full rounded-control border border-line-strong bg-surface px-2.5 placeholder:text-faint aria-invalid:border-bad';
+  'control w-full rounded-control border border-line-strong bg-surface px-2.5 placeholder:text-faint disabled:opacity-50 aria-invalid:border-bad';
 
 export interface FieldTexts {
   label: string;

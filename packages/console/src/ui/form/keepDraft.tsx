@@ -1,7 +1,7 @@
 import { useBlocker } from '@tanstack/react-router';
 import { useRef } from 'react';
 import { Button } from '../button.tsx';
-import { Dialog } from '../dialog.tsx';
+import { Dialog, DialogFooter } from '../dialog.tsx';
 
 /**
  * Requests confirmation before a navigation or a reload leaves a form with unsaved changes.
@@ -23,12 +23,9 @@ export function useKeepDraft(
   const dialog = blocker.status === 'blocked' && (
     <Dialog title="Discard changes?" onClose={blocker.reset}>
       <p className="mb-3 text-muted">This form has unsaved changes.</p>
-      <div className="flex gap-2">
-        <Button variant="primary" onClick={blocker.reset}>
-          Keep editing
-        </Button>
+      <DialogFooter cancel="Keep editing">
         <Button
-          data-destructive
+          variant="danger"
           onClick={() => {
             onDiscard();
             blocker.proceed();
@@ -36,7 +33,7 @@ export function useKeepDraft(
         >
           Discard
         </Button>
-      </div>
+      </DialogFooter>
     </Dialog>
   );
   return { dialog, letGo: () => void (isFree.current = true) };

@@ -1,7 +1,8 @@
-import { useRef, useState } from 'react';
+import { Ellipsis } from 'lucide-react';
+import { lazy, Suspense, useLayoutEffect, useRef, useState } from 'react';
+import { Button } from '../button.tsx';
+import { Loading } from '../loading.tsx';
 import { useShortcuts } from './keyboard.ts';
-import { Button, Keycap } from '../button.tsx';
-import { Dialog } from '../dialog.tsx';
 
 export interface Action {
   label: string;
@@ -16,74 +17,66 @@ export interface Actions {
   actions: readonly (Action | false | undefined)[];
 }
 
+export const loadMenu = () => import('../popover/menu.tsx');
+const Menu = lazy(async () => ({ default: (await loadMenu()).Menu }));
+
+/** Open the menu for the item that contains an element. They return false if they have none. */
+const openers = new Set<(at: Element | null) => boolean>();
+
 /**
- * Opens a list of actions with their shortcuts when `.` is pressed.
- * @param find returns the item to act on and its actions, or null if there is none.
- * @returns the list while it is open.
+ * Opens a menu of actions with their shortcuts when `.` or a {@link MoreButton} is pressed.
+ * @param find returns the item that contains the focused element or the button, and its actions, or
+ * null if there is none.
+ * @returns the menu while it is open.
  */
-export function useActions(find: () => Actions | null): React.ReactNode {
-  const [open, setOpen] = useState<Actions | null>(null);
-  useShortcuts({
-    '.': () => {
-      const found = find();
-      if (found === null) return false;
-      setOpen(found);
-      return true;
-    },
+export function useActions(find: (at: Element | null) => Actions | null): React.ReactNode {
+  const [open, setOpen] = useState<(Actions & { at: Element | null }) | null>(null);
+  const openAt = (at: Element | null): boolean => {
+    const found = find(at);
+    if (found !== null) setOpen({ ...found, at });
+    return found !== null;
+  };
+  const latest = useRef(openAt);
+  useLayoutEffect(() => {
+    latest.current = openAt;
   });
-  return open !== null && <ActionList {...open} onClose={() => setOpen(null)} />;
+  useLayoutEffect(() => {
+    const opener = (at: Element | null): boolean => latest.current(at);
+    openers.add(opener);
+    return () => void openers.delete(opener);
+  }, []);
+  useShortcuts({ '.': () => openAt(document.activeElement) });
+  return (
+    open !== null && (
+      <Suspense fallback={<Loading className="sr-only" />}>
+        <Menu {...open} onClose={() => setOpen(null)} />
+      </Suspense>
+    )
+  );
 }
 
-const STEPS: Readonly<Record<string, 1 | -1>> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 };
-
-function ActionList({ of, actions, onClose }: Actions & { onClose: () => void }) {
-  const list = useRef<HTMLUListElement>(null);
-  const move = (step: 1 | -1): void => {
-    const buttons = [...(list.current?.querySelectorAll('button') ?? [])];
-    const at = buttons.findIndex((button) => button === document.activeElement);
-    buttons[(at + step + buttons.length) % buttons.length]?.focus();
-  };
+/** A button in a row that opens the menu of {@link useActions} for the row. */
+export function MoreButton({ of, className }: { of: string; className?: string }) {
   return (
-    <Dialog title={of} onClose={onClose}>
-      <ul ref={list} className="-m-3 grid">
-        {actions
-          .filter((action) => action !== false && action !== undefined)
-          .map(({ label, keycap, run }) => (
-            <li key={label}>
-              <Button
-                variant="quiet"
-                className="w-full justify-start"
-                onKeyDown={(event) => {
-                  const step = STEPS[event.key];
-                  if (step === undefined) return;
-                  event.preventDefault();
-                  move(step);
-                }}
-                onClick={(event) => {
-                  // Closes the list first, so that a dialog that the action opens gets the focus.
-                  event.currentTarget.closest('dialog')?.close();
-                  run();
-                }}
-              >
-                {label}
-                {keycap !== undefined && (
-                  <span className="ml-auto">
-                    <Keycap>{keycap}</Keycap>
-                  </span>
-                )}
-              </Button>
-            </li>
-          ))}
-      </ul>
-    </Dialog>
+    <Button
+      variant="quiet"
+      square
+      className={className}
+      aria-label={`Actions for ${of}`}
+      aria-haspopup="menu"
+      data-tip="Actions (.)"
+      onClick={({ currentTarget }) => [...openers].some((open) => open(currentTarget))}
+    >
+      <Ellipsis size={14} strokeWidth={1.5} aria-hidden="true" />
+    </Button>
   );
 }
 
 /**
- * Returns the id of the focused row, from `data-row-link` of its link; undefined if no row has the
- * focus.
+ * Returns the id of the row that contains an element, by default the focused one, from
+ * `data-row-link` of its link; undefined if no row contains it.
  */
-export const focusedRow = (): string | undefined =>
-  document.activeElement
-    ?.closest('[data-row], [role="row"]')
-    ?.querySelector<HTMLElement>('[data-row-link]')?.dataset['rowLink'];
+export const focusedRow = (at = document.activeElement): string | undefined =>
+  at?.closest('[data-row], [role="row"]')?.querySelector<HTMLElement>('[data-row-link]')?.dataset[
+    'rowLink'
+  ];

@@ -1,6 +1,6 @@
 /**
  * Handles shortcuts: single keys, two keys within a second (`g s`), and keys with Ctrl or ⌘. All
- * are inactive while a dialog is open. Keys without Ctrl or ⌘ are also inactive during a load and,
+ * are inactive while a dialog, menu or popover is open. Keys without Ctrl or ⌘ are also inactive during a load and,
  * except Escape, in inputs and while single-key shortcuts are off.
  */
 import { useLayoutEffect, useRef } from 'react';
@@ -16,7 +16,8 @@ const NO_KEY = { key: '', at: 0 };
 let previous = NO_KEY;
 let current = NO_KEY;
 
-const isModalOpen = (): boolean => document.querySelector('dialog[open]') !== null;
+const isModalOpen = (): boolean =>
+  document.querySelector('dialog[open], [popover=auto]:popover-open') !== null;
 
 /** Returns whether the key belongs to an input method that composes text, or is a dead key. */
 const isComposing = ({ isComposing: composing, key }: KeyboardEvent): boolean =>

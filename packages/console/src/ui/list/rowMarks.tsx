@@ -79,7 +79,7 @@ export function RowMark({
       role="checkbox"
       aria-checked={marked}
       aria-label={`Select ${label}`}
-      title="Select (Space)"
+      data-tip="Select (Space)"
       tabIndex={-1}
       className="mark"
       // Keeps the focus where it is, so that the current row does not change.

@@ -45,7 +45,7 @@ export function CopyButton({
       square={iconOnly}
       {...(className === undefined ? {} : { className })}
       aria-label={iconOnly ? label : undefined}
-      title={iconOnly ? (outcome ?? label) : undefined}
+      data-tip={iconOnly ? (outcome ?? label) : undefined}
       onClick={() => void copy()}
     >
       <Icon size={14} strokeWidth={1.5} aria-hidden="true" />

@@ -8,7 +8,7 @@ import { CopyButton } from './copyButton.tsx';
 export function Hash({ value, name }: { value: string; name: string }) {
   return (
     <span className="inline-flex items-center">
-      <span className="data" title={value}>
+      <span className="data" data-tip={value}>
         <span aria-hidden="true">{formatHash(value, 6)}</span>
         <span className="sr-only">{value}</span>
       </span>

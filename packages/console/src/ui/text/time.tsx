@@ -13,7 +13,7 @@ export function Ago({ timeMs }: { timeMs: number }) {
   return (
     <time
       dateTime={new Date(timeMs).toISOString()}
-      title={isRelative ? formatDateTime(timeMs) : formatAgo(timeMs, now)}
+      data-tip={isRelative ? formatDateTime(timeMs) : formatAgo(timeMs, now)}
     >
       {isRelative ? formatAgo(timeMs, now) : formatMoment(timeMs, now)}
     </time>

@@ -100,7 +100,7 @@ function Paths({
 function PathName({ path }: { path: string }) {
   const [, address = '', name = path, generics = ''] = /^(0x\w+::)([^<]+)(<.*)?$/.exec(path) ?? [];
   return (
-    <span className="data min-w-0 break-all" title={path}>
+    <span className="data min-w-0 break-all" data-tip={path}>
       <span className="text-faint">{shorten(address)}</span>
       {name}
       {generics !== '' && <span className="text-faint">{shorten(generics)}</span>}

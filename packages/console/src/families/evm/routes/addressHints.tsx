@@ -57,7 +57,7 @@ function Name({ name, onResolved }: { name: string; onResolved: (address: string
       ) : (
         <>
           <span className="min-w-0 wrap-anywhere">{name} →</span>
-          <span className="data" title={data.address}>
+          <span className="data" data-tip={data.address}>
             {formatHash(data.address)}
           </span>
           <Button onClick={() => onResolved(data.address)}>Watch this address</Button>

@@ -10,7 +10,7 @@ export function RuleName({ signature, unknown }: { signature: string; unknown: s
   if (name.startsWith('0x')) {
     return (
       <span className="inline-flex flex-wrap items-baseline gap-x-2">
-        <span className="data" title={signature}>
+        <span className="data" data-tip={signature}>
           {formatHash(signature, 6)}
         </span>
         <span className="text-faint">{unknown}</span>

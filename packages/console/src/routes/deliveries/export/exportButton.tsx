@@ -2,7 +2,7 @@ import { Download } from 'lucide-react';
 import { useState } from 'react';
 import type { ListFilter } from '../../../data/live/liveCache.ts';
 import { Button } from '../../../ui/button.tsx';
-import { Dialog } from '../../../ui/dialog.tsx';
+import { Dialog, DialogFooter } from '../../../ui/dialog.tsx';
 import type { Tasks } from '../../../ui/task.tsx';
 import { download } from '../../../ui/text/download.ts';
 import { formatCount } from '../../../ui/text/format.ts';
@@ -30,7 +30,7 @@ export function ExportButton({ filter, tasks }: { filter: ListFilter; tasks: Tas
       <Button
         variant="quiet"
         disabled={tasks.shown?.state === 'running'}
-        title="Export all matching deliveries"
+        data-tip="Export all matching deliveries"
         onClick={() => setOpen(true)}
       >
         <Download size={14} strokeWidth={1.5} aria-hidden="true" />
@@ -38,17 +38,17 @@ export function ExportButton({ filter, tasks }: { filter: ListFilter; tasks: Tas
       </Button>
       {isOpen && (
         <Dialog title="Export deliveries" onClose={() => setOpen(false)}>
-          <p className="text-muted">
+          <p className="mb-3 text-muted">
             The file contains all deliveries that match the filter, newest first, up to{' '}
             {formatCount(MAX_EXPORTED)}. Webhook bodies are not included.
           </p>
-          <div className="mt-3 flex flex-wrap gap-2">
+          <DialogFooter>
             {FORMATS.map(({ format, label }) => (
               <Button key={format} onClick={() => start(format)}>
                 {label}
               </Button>
             ))}
-          </div>
+          </DialogFooter>
         </Dialog>
       )}
     </>

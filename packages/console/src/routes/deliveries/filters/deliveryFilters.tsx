@@ -131,7 +131,7 @@ export function DeliveryFilters({
         <Button
           variant="quiet"
           disabled={onReplay === null}
-          title={
+          data-tip={
             onReplay === null
               ? "Select deliveries or set a filter first. Searches and times of attempts can't be replayed."
               : 'Replay deliveries'
@@ -146,7 +146,7 @@ export function DeliveryFilters({
         </Button>
         <Button
           variant="quiet"
-          title={held ? 'Show new rows as they arrive' : 'Stop adding new rows'}
+          data-tip={held ? 'Show new rows as they arrive' : 'Stop adding new rows'}
           onClick={() => onHold(!held)}
         >
           {held ? (

@@ -10,7 +10,7 @@ import { isSearch, type ListFilter } from '../../../data/live/liveCache.ts';
 import { withoutUndefined, type DeliveriesSearch } from '../../../data/search.ts';
 import type { WatchedChain } from '../../../chains/timeline.ts';
 import { Button } from '../../../ui/button.tsx';
-import { TimeField } from '../../../ui/form/timeField.tsx';
+import { PeriodField } from '../../../ui/form/period/periodField.tsx';
 import { ErrorPanel } from '../../../words/errorPanel.tsx';
 
 /** Number of values listed at first; there may be thousands of streams. */
@@ -68,17 +68,13 @@ export function FilterCounts({
           onChoose={onChoose}
         />
       ))}
-      <section aria-label="Created" className="grid gap-2 px-4">
-        <TimeField
-          label="Created from"
-          value={search.from}
-          onChange={(from) => onRange({ from, until: search.until })}
-        />
-        <TimeField
-          label="Created until"
-          isEnd
-          value={search.until}
-          onChange={(until) => onRange({ from: search.from, until })}
+      <section aria-label="Created in" className="px-4">
+        <PeriodField
+          label="Created in"
+          empty="Any time"
+          value={search}
+          onChange={({ from, until }) => onRange({ from, until })}
+          className="w-full min-w-0 justify-start"
         />
       </section>
       {isSearch(filter) && <p className="px-4 text-12 text-faint">Counts ignore the search.</p>}
@@ -131,7 +127,6 @@ function Choices({
                   }
                   aria-current={chosen || undefined}
                   onClick={onChoose}
-                  title={label}
                   className={clsx(
                     'flex min-h-6 items-baseline gap-3 px-4 py-0.5 text-12 hover:bg-raised pointer-coarse:min-h-11 pointer-coarse:items-center',
                     within === true && 'pl-7',
@@ -140,7 +135,9 @@ function Choices({
                       : 'text-muted',
                   )}
                 >
-                  <span className="min-w-0 flex-1 truncate">{label}</span>
+                  <span data-cut className="min-w-0 flex-1 truncate">
+                    {label}
+                  </span>
                   <span className="data text-faint">
                     {isCapped && (
                       <>

@@ -44,7 +44,6 @@ export function ViewList({
                 activeOptions={{ exact: true, includeSearch: true }}
                 aria-current={isCurrent || undefined}
                 onClick={onChoose}
-                title={view.name}
                 className={clsx(
                   'flex min-h-6 min-w-0 flex-1 items-center py-0.5 pl-4 text-12 pointer-coarse:min-h-11',
                   isCurrent
@@ -52,13 +51,15 @@ export function ViewList({
                     : 'text-muted',
                 )}
               >
-                <span className="truncate">{view.name}</span>
+                <span data-cut className="truncate">
+                  {view.name}
+                </span>
               </Link>
               <Button
                 variant="quiet"
                 square
                 aria-label={`Remove view ${view.name}`}
-                title="Remove view"
+                data-tip="Remove view"
                 onClick={() => keep(views.filter((each) => each !== view))}
               >
                 <X size={12} strokeWidth={1.5} aria-hidden="true" />

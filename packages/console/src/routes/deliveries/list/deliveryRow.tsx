@@ -133,9 +133,9 @@ const DeliveryCells = memo(function DeliveryCells({
   const what = why === null ? row.about : `${why} · ${row.about}`;
   return (
     <>
-      <span role="cell" className="cell-what truncate text-12" title={what}>
+      <span role="cell" className="cell-what truncate text-12" data-cut>
         {destination !== undefined && (
-          <span className="data mr-2 text-muted" title={destination}>
+          <span className="data mr-2 text-muted" data-tip={destination}>
             <span aria-hidden="true">→ {row.destination}</span>
             <span className="sr-only">To destination {row.destination}:</span>
           </span>
@@ -151,7 +151,7 @@ const DeliveryCells = memo(function DeliveryCells({
             onSelect(row.id);
           }}
           data-row-link={row.id}
-          title={`${formatDateTime(row.createdAt)} · ${row.id}`}
+          data-tip={`${formatDateTime(row.createdAt)} · ${row.id}`}
           className="after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
         >
           {formatRowTime(row.createdAt, today)}
@@ -180,11 +180,11 @@ const DeliveryCells = memo(function DeliveryCells({
         )}
       </span>
       {!ofOneStream && (
-        <span role="cell" className="cell-stream truncate" title={name}>
+        <span role="cell" className="cell-stream truncate" data-cut>
           {name}
         </span>
       )}
-      <span role="cell" className="data cell-chain truncate text-muted" title={row.chainId}>
+      <span role="cell" className="data cell-chain truncate text-muted" data-tip={row.chainId}>
         {chainCode}
       </span>
       <span role="cell" className="data cell-block text-right">
@@ -195,7 +195,7 @@ const DeliveryCells = memo(function DeliveryCells({
         {pair !== undefined && (
           <span
             className="data roomy-only truncate text-faint"
-            title={`Delivery of the same match: ${pair.phase}, created ${formatDateTime(pair.createdAt)}`}
+            data-tip={`Delivery of the same match: ${pair.phase}, created ${formatDateTime(pair.createdAt)}`}
           >
             {row.phase === 'confirmed' ? '← ' : '→ '}
             {formatRowTime(pair.createdAt, today).slice(0, -4)}

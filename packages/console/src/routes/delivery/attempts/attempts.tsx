@@ -78,7 +78,11 @@ function NextAttempt({
   return (
     <li className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-1">
       <span className="data w-7 text-faint">#{attempts + 1}</span>
-      <time dateTime={new Date(dueAt).toISOString()} title={formatDateTime(dueAt)} className="data">
+      <time
+        dateTime={new Date(dueAt).toISOString()}
+        data-tip={formatDateTime(dueAt)}
+        className="data"
+      >
         {formatMoment(dueAt, now).length > 5
           ? formatDateTime(dueAt)
           : formatClock(dueAt).slice(0, 8)}
@@ -114,7 +118,7 @@ function AttemptLine({
         <span className="w-7 shrink-0 text-faint">#{number}</span>
         <time
           dateTime={new Date(startedAt).toISOString()}
-          title={formatDateTime(startedAt)}
+          data-tip={formatDateTime(startedAt)}
           className="shrink-0 max-sm:hidden"
         >
           {formatClock(startedAt)}
@@ -136,7 +140,7 @@ function AttemptLine({
       </div>
       <p className="data flex flex-wrap gap-x-4 pl-10 text-faint">
         <AttemptTimings attempt={attempt} />
-        <span className="min-w-40 flex-1 truncate" title={requestOf(attempt)}>
+        <span className="min-w-40 flex-1 truncate" data-tip={requestOf(attempt)}>
           {outcomeOf(attempt, previous)}
         </span>
       </p>

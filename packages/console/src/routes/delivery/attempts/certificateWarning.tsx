@@ -19,8 +19,8 @@ export function CertificateWarning({ delivery }: { delivery: DeliveryDetail }) {
       <Status condition={CONDITION} />
       <span className="min-w-0 basis-64 grow break-words">
         The certificate for <span className="data">{name}</span>
-        {others.length > 0 && <span title={others.join(', ')}> (+{others.length})</span>} expires in{' '}
-        {formatSpan(expiresAt - now)}, on{' '}
+        {others.length > 0 && <span data-tip={others.join(', ')}> (+{others.length})</span>} expires
+        in {formatSpan(expiresAt - now)}, on{' '}
         <time className="data" dateTime={new Date(expiresAt).toISOString()}>
           <DateTime timeMs={expiresAt} />
         </time>

@@ -137,12 +137,12 @@ function Record({ record, delivery, matched }: { record: DecodedRecord } & Conte
                     )}
                   </>
                 ) : (
-                  <span className={note === '' ? 'truncate' : 'truncate text-faint'} title={value}>
+                  <span className={note === '' ? 'truncate' : 'truncate text-faint'} data-cut>
                     {value}
                   </span>
                 )}
                 {note !== '' && (
-                  <span className="order-first truncate font-medium" title={note}>
+                  <span className="order-first truncate font-medium" data-cut>
                     {note}
                   </span>
                 )}
@@ -194,7 +194,7 @@ function FieldLink({ chainId, name, value }: { chainId: string; name: string; va
 function Label({ of: address, labels }: { of: string; labels: Labels | undefined }) {
   const label = labels?.[address.toLowerCase()];
   return label === undefined ? null : (
-    <span className="min-w-0 truncate font-medium" title={`Watched as ${label}`}>
+    <span className="min-w-0 truncate font-medium" data-tip={`Watched as ${label}`}>
       {label}
     </span>
   );
@@ -218,7 +218,7 @@ function MatchReason({
       <dt className="data text-faint">reason</dt>
       <dd className="flex min-h-6 min-w-0 flex-wrap items-baseline gap-x-3">
         {why?.reasons.map((reason) => (
-          <span key={reason} title={reason} className="min-w-0 break-words">
+          <span key={reason} data-tip={reason} className="min-w-0 break-words">
             <span className={why.included ? 'text-ok' : 'text-warn'}>
               {why.included ? '✓' : '✗'}
             </span>{' '}

@@ -31,7 +31,7 @@ export function PayloadView({
         square
         aria-pressed={asText}
         aria-label="Show the body as text"
-        title={asText ? 'Show as tree' : 'Show as text'}
+        data-tip={asText ? 'Show as tree' : 'Show as text'}
         className="aria-pressed:text-accent"
         onClick={() => setAsText(!asText)}
       >
@@ -40,7 +40,7 @@ export function PayloadView({
       <CopyButton text={() => readText(sent)} label="Copy body" iconOnly />
       <Button
         variant="quiet"
-        title="Save the body as a fixture, for tests or the command “sluice fixture run”"
+        data-tip="Save the body as a fixture, for tests or the command “sluice fixture run”"
         onClick={() =>
           void readText(sent).then((text) =>
             download(toFixtureName(delivery), text, 'application/json'),

@@ -3,8 +3,9 @@ import type { DeliveryFilter, DeliveryState } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { streamsQuery } from '../../../data/queries/streams.ts';
-import { toDeliveryFilter } from '../../../data/queries/deliveries.ts';
-import { withoutUndefined, SINCES } from '../../../data/search.ts';
+import { withoutUndefined } from '../../../data/search.ts';
+import { presetPeriod } from '../../../ui/form/period/period.ts';
+import { PeriodField } from '../../../ui/form/period/periodField.tsx';
 import { SelectField } from '../../../ui/form/field.tsx';
 import { DestinationField } from '../../../words/destinationField.tsx';
 import { useNames } from '../replayFacts.ts';
@@ -34,22 +35,19 @@ export function NewReplay() {
   const [streamId, setStream] = useState('');
   const [destination, setDestination] = useState<number>();
   const [status, setStatus] = useState('');
-  const [since, setSince] = useState('24h');
+  const [created, setCreated] = useState(() => presetPeriod('24h', Date.now()));
   const filter = useMemo(
     (): DeliveryFilter => ({
-      // The start of the period is computed only when a field changes, so that the count and the
-      // replay use the same period.
-      ...toDeliveryFilter(
-        withoutUndefined({ sinceMs: SINCES.find(({ value }) => value === since)?.ms }),
-      ),
       ...withoutUndefined({
+        createdFrom: created.from,
+        createdTo: created.until,
         state: STATES.find(({ value }) => value === state)?.states,
         streamId: streamId || undefined,
         destination,
         status: status || undefined,
       }),
     }),
-    [state, streamId, destination, status, since],
+    [state, streamId, destination, status, created],
   );
   const name = [
     STATES.find(({ value }) => value === state)?.label,
@@ -105,18 +103,16 @@ export function NewReplay() {
             </option>
           ))}
         </SelectField>
-        <SelectField
-          label="Created"
-          value={since}
-          onChange={(event) => setSince(event.target.value)}
-        >
-          {SINCES.map(({ value, label }) => (
-            <option key={value} value={value}>
-              last {label}
-            </option>
-          ))}
-          <option value="">any time</option>
-        </SelectField>
+        <div className="min-w-0">
+          <span className="mb-1 block text-12 text-muted">Created in</span>
+          <PeriodField
+            label="Created in"
+            empty="Any time"
+            value={created}
+            onChange={setCreated}
+            className="w-full min-w-0 justify-start"
+          />
+        </div>
       </div>
     </ReplayForm>
   );

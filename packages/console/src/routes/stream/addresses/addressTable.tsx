@@ -146,7 +146,7 @@ function AddressRow({
         <input
           type="checkbox"
           aria-label={`Select ${label ?? address}`}
-          title="Select; Shift selects a range"
+          data-tip="Select; Shift selects a range"
           checked={isSelected}
           // A click event reports whether Shift is pressed; a change event does not.
           onClick={({ shiftKey }) => onSelect(row, shiftKey)}
@@ -157,7 +157,11 @@ function AddressRow({
       <span role="cell" className="data address-number text-right text-faint">
         {number !== null && formatCount(number)}
       </span>
-      <span role="cell" className="data address-hash truncate" title={address}>
+      <span
+        role="cell"
+        className="data address-hash truncate"
+        data-tip={isCut ? address : undefined}
+      >
         {isCut ? formatHash(address, CUT_TO) : address}
       </span>
       <span role="cell" className="address-label min-w-0 font-medium">
@@ -166,7 +170,7 @@ function AddressRow({
       <span role="cell" className="data address-added truncate text-muted">
         <Ago timeMs={addedAt} />
       </span>
-      <span role="cell" className="address-key truncate text-muted" title={`API key ${addedBy}`}>
+      <span role="cell" className="address-key truncate text-muted" data-tip={`API key ${addedBy}`}>
         {formatKey(addedBy)}
       </span>
       <span role="cell" className="address-actions flex justify-end">
@@ -176,7 +180,7 @@ function AddressRow({
           variant="quiet"
           square
           aria-label={`Remove ${label ?? address}`}
-          title="Remove"
+          data-tip="Remove"
           disabled={isBusy}
           onClick={() => onRemove(row)}
         >

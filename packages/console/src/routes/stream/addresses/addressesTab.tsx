@@ -103,7 +103,6 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
               <Button
                 variant="quiet"
                 disabled={isBusy}
-                title={sought === '' ? 'Export all as CSV' : 'Export results as CSV'}
                 onClick={() =>
                   tasks.start(
                     exportTask(stream, sought, (file) =>
@@ -113,7 +112,7 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
                 }
               >
                 <Download size={14} strokeWidth={1.5} aria-hidden="true" />
-                Export
+                {sought === '' ? 'Export CSV' : 'Export results as CSV'}
               </Button>
             </>
           )}

@@ -77,7 +77,11 @@ export function ChildTable({
                 role="row"
                 className="child-grid h-row border-b border-line px-4 hover:bg-raised max-sm:h-row-of-two"
               >
-                <span role="cell" className="data child-hash truncate" title={address}>
+                <span
+                  role="cell"
+                  className="data child-hash truncate"
+                  data-tip={isCut ? address : undefined}
+                >
                   {isCut ? formatHash(address, CUT_TO) : address}
                 </span>
                 <span role="cell" className="child-label min-w-0 font-medium">

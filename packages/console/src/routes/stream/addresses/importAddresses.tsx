@@ -8,6 +8,7 @@ import { LIST_FILES } from '../../streamForm/draft/addressList.ts';
 import { download } from '../../../ui/text/download.ts';
 import { formatCount, formatQuantity } from '../../../ui/text/format.ts';
 import { Button } from '../../../ui/button.tsx';
+import { DialogFooter } from '../../../ui/dialog.tsx';
 import { DropZone } from '../../../ui/form/dropZone.tsx';
 import { ErrorPanel } from '../../../words/errorPanel.tsx';
 import { FileField, TextArea } from '../../../ui/form/field.tsx';
@@ -135,10 +136,12 @@ export function ImportAddresses({
           onRetry={() => void send()}
         />
       )}
-      {state === 'sent' ? (
+      {state === 'sent' && (
         <output>{formatQuantity(total, 'address', 'addresses')} imported.</output>
-      ) : (
-        <div className="flex gap-2">
+      )}
+      <DialogFooter cancel={state === 'sent' ? 'Done' : 'Cancel'}>
+        {state === 'sending' && <Button onClick={() => leaving.current?.abort()}>Stop</Button>}
+        {state !== 'sent' && (
           <Button
             type="submit"
             variant="primary"
@@ -150,9 +153,8 @@ export function ImportAddresses({
                 ? `Import the remaining ${formatQuantity(total - done, 'address', 'addresses')}`
                 : `Import ${formatQuantity(total - done, 'address', 'addresses')}`}
           </Button>
-          {state === 'sending' && <Button onClick={() => leaving.current?.abort()}>Stop</Button>}
-        </div>
-      )}
+        )}
+      </DialogFooter>
     </form>
   );
 }

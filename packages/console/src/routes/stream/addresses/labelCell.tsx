@@ -30,11 +30,13 @@ export function LabelCell({
       <button
         type="button"
         aria-label={shown === '' ? `Add a label to ${address}` : `Edit label ${shown}`}
-        title={shown === '' ? 'Add a label' : shown}
+        data-tip={shown === '' ? 'Add a label' : 'Edit the label'}
         onClick={() => setDraft(shown)}
         className="group/label flex h-6 w-full min-w-0 items-center gap-1.5 text-left"
       >
-        <span className="min-w-0 truncate">{shown}</span>
+        <span data-cut className="min-w-0 truncate">
+          {shown}
+        </span>
         <Pencil
           size={12}
           strokeWidth={1.5}

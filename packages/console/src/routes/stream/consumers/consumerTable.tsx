@@ -4,6 +4,7 @@ import { Button } from '../../../ui/button.tsx';
 import { useNow } from '../../../ui/text/clock.ts';
 import { formatCount } from '../../../ui/text/format.ts';
 import { Ago } from '../../../ui/text/time.tsx';
+import { Term } from '../../../ui/tips/term.tsx';
 import { progressWords } from './consumerWords.ts';
 
 /** Columns that narrow screens show below the name instead. */
@@ -34,26 +35,14 @@ export function ConsumerTable({
           <th scope="col" className={`caps ${WIDE}`}>
             Oldest unread
           </th>
-          <th
-            scope="col"
-            className={`caps ${WIDE}`}
-            title="Deliveries that were read and are not acknowledged yet"
-          >
-            Leased
+          <th scope="col" className={`caps ${WIDE}`}>
+            <Term tip="Deliveries that were read and are not acknowledged yet">Leased</Term>
           </th>
-          <th
-            scope="col"
-            className={`caps ${WIDE}`}
-            title="Deliveries that expired before the consumer acknowledged them"
-          >
-            Missed
+          <th scope="col" className={`caps ${WIDE}`}>
+            <Term tip="Deliveries that expired before the consumer acknowledged them">Missed</Term>
           </th>
-          <th
-            scope="col"
-            className={`caps ${WIDE}`}
-            title="The last position before the first unacknowledged delivery"
-          >
-            Position
+          <th scope="col" className={`caps ${WIDE}`}>
+            <Term tip="The last position before the first unacknowledged delivery">Position</Term>
           </th>
           <th scope="col" className={`caps ${WIDE}`}>
             Last active
@@ -92,7 +81,7 @@ export function ConsumerTable({
                   variant="quiet"
                   square
                   aria-label={`Reset ${name}`}
-                  title="Reset"
+                  data-tip="Reset"
                   onClick={() => onReset(name)}
                 >
                   <RotateCcw size={14} strokeWidth={1.5} aria-hidden="true" />
@@ -101,7 +90,7 @@ export function ConsumerTable({
                   variant="quiet"
                   square
                   aria-label={`Delete ${name}`}
-                  title="Delete"
+                  data-tip="Delete"
                   onClick={() => onDelete(name)}
                 >
                   <Trash2 size={14} strokeWidth={1.5} aria-hidden="true" />

@@ -5,6 +5,7 @@ import { queryKeys, sluice } from '../../../data/queries/service.ts';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { SelectField } from '../../../ui/form/field.tsx';
 import { TimeField } from '../../../ui/form/timeField.tsx';
+import { parseTimeText, presetPeriod, toTimeText } from '../../../ui/form/period/period.ts';
 import { formatCount } from '../../../ui/text/format.ts';
 import { showToast } from '../../../ui/toasts.ts';
 import { CallForm } from '../../../words/callForm.tsx';
@@ -15,8 +16,6 @@ const PLACES = {
   time: 'The first delivery since a time',
 };
 type Place = keyof typeof PLACES;
-
-const MINUTE_MS = 60_000;
 
 /** Moves a consumer of a feed to another position. */
 export function ResetConsumer({
@@ -33,7 +32,7 @@ export function ResetConsumer({
 }) {
   const queryClient = useQueryClient();
   const [place, setPlace] = useState<Place>('start');
-  const [time, setTime] = useState<number | undefined>(anHourAgo);
+  const [since, setSince] = useState(() => toTimeText(presetPeriod('1h', Date.now()).from));
   const continuesAfter = (reached: number): string =>
     `${name} continues after position ${formatCount(reached)}`;
   const move = async (to: FeedStart): Promise<FeedConsumer> => {
@@ -41,8 +40,9 @@ export function ResetConsumer({
     await queryClient.invalidateQueries({ queryKey: queryKeys.consumers(id) });
     return moved;
   };
+  const time = parseTimeText(since);
   const to: FeedStart | undefined =
-    place === 'time' ? (time === undefined ? undefined : { time }) : place;
+    place === 'time' ? (time == null ? undefined : { time }) : place;
   const reset = useMutation({
     // The list is reloaded before the call ends, so it keeps the position before the reset.
     mutationFn: async () => ({ before: position, after: (await move(to!)).position }),
@@ -73,7 +73,7 @@ export function ResetConsumer({
             </option>
           ))}
         </SelectField>
-        {place === 'time' && <TimeField label="Created since" value={time} onChange={setTime} />}
+        {place === 'time' && <TimeField label="Created since" text={since} onText={setSince} />}
         <p className="text-muted">
           {place === 'start'
             ? 'Deliveries that are kept are read again, under the same IDs.'
@@ -86,6 +86,3 @@ export function ResetConsumer({
     </Dialog>
   );
 }
-
-/** Returns the start of the minute an hour ago, because the field has no seconds. */
-const anHourAgo = (): number => Math.floor(Date.now() / MINUTE_MS - 60) * MINUTE_MS;

@@ -34,7 +34,7 @@ export function Breakdown({ breakdown }: { breakdown: ActivityBreakdown }) {
               from="/streams/$streamId"
               to="/streams/$streamId"
               search={{ status: String(status ?? 'none') }}
-              title="Deliveries with this last response"
+              data-tip="Deliveries with this last response"
               className={clsx('block truncate underline-offset-2 hover:underline', toneOf(status))}
             >
               <span className="data">{status ?? 'no response'}</span>
@@ -54,7 +54,7 @@ export function Breakdown({ breakdown }: { breakdown: ActivityBreakdown }) {
               from="/streams/$streamId"
               to="/streams/$streamId"
               search={{ chain: chainId }}
-              title="Deliveries on this chain"
+              data-tip="Deliveries on this chain"
               className="block truncate underline-offset-2 hover:underline"
             >
               {watched.find(({ id }) => id === chainId)?.name ?? chainId}
@@ -103,7 +103,7 @@ function What({ what, signature }: { what: string; signature: string | null }) {
   if (signature !== null) {
     const end = signature.indexOf('(');
     return (
-      <span title={signature}>
+      <span>
         <span className="font-medium">{signature.slice(0, end)}</span>
         <span className="text-faint">{signature.slice(end)}</span>
       </span>
@@ -111,7 +111,7 @@ function What({ what, signature }: { what: string; signature: string | null }) {
   }
   return (
     <span className="inline-flex items-center">
-      <span className="data" title={what}>
+      <span className="data" data-tip={what}>
         {what.includes('::') ? what.split('::').slice(1).join('::') : formatHash(what, 6)}
       </span>
       <CopyButton text={what} label={`Copy ${what.includes('::') ? 'name' : 'topic0'}`} iconOnly />
@@ -173,7 +173,9 @@ function Rows({ heads, rows }: { heads: readonly string[]; rows: readonly Row[] 
         {rows.map(({ key, label, figures, share }) => (
           <tr key={key} className="border-b border-line">
             <th scope="row" className="relative max-w-0 py-1 text-left font-normal">
-              <span className="block truncate leading-6 pointer-coarse:leading-11">{label}</span>
+              <span data-cut className="block truncate leading-6 pointer-coarse:leading-11">
+                {label}
+              </span>
               <span
                 aria-hidden="true"
                 className="absolute bottom-0 left-0 h-0.5 bg-line-strong"

@@ -55,7 +55,7 @@ function Change({ at, words }: { at: number; words: string }) {
     <li className="flex flex-wrap gap-x-4 border-b border-line py-1">
       <time
         dateTime={new Date(at).toISOString()}
-        title={formatDateTime(at)}
+        data-tip={formatDateTime(at)}
         className="data text-muted"
       >
         {formatMoment(at, now)}

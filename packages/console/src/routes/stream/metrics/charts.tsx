@@ -302,7 +302,7 @@ function ChangeLabels({ changes, count }: { changes: readonly PlacedChange[]; co
       {labelChanges(changes, count).map(({ place, room, text, title }) => (
         <li
           key={place}
-          title={title}
+          data-tip={title}
           className="absolute truncate border-l border-muted pl-1 text-11 text-muted"
           style={{ left: `${place * 100}%`, maxWidth: `${room * 100}%` }}
         >

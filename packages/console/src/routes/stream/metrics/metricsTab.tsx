@@ -15,7 +15,7 @@ import {
 } from '../../../data/search.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Segments } from '../../../ui/form/segments.tsx';
-import { TimeField } from '../../../ui/form/timeField.tsx';
+import { PeriodField } from '../../../ui/form/period/periodField.tsx';
 import { useMinute } from '../../../ui/text/clock.ts';
 import { download } from '../../../ui/text/download.ts';
 import { formatDateTime } from '../../../ui/text/format.ts';
@@ -127,9 +127,9 @@ function Controls({
   activity: ComparedActivity | undefined;
   stream: StreamSummary;
 }) {
-  const { span = 'day', from, until } = period;
+  const { span = 'day' } = period;
   return (
-    <div className="flex flex-wrap items-end gap-x-4 gap-y-2">
+    <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
       <Segments<string>
         label="Period"
         options={METRICS_SPANS}
@@ -138,15 +138,13 @@ function Controls({
           onShow({ span: METRICS_SPANS.find((it) => it.value === chosen)?.value })
         }
       />
-      <div className="flex gap-2 max-sm:grid max-sm:w-full max-sm:grid-cols-2">
-        <TimeField label="From" value={from} onChange={(to) => onShow({ span, from: to, until })} />
-        <TimeField
-          label="To"
-          isEnd
-          value={until}
-          onChange={(to) => onShow({ span, from, until: to })}
-        />
-      </div>
+      <PeriodField
+        label="Other period"
+        empty="Other period"
+        value={period}
+        onChange={({ from, until }) => onShow({ span, from, until })}
+        className="min-w-0"
+      />
       {isChosen(period) && (
         <Button variant="quiet" onClick={() => onShow({ span })}>
           <ZoomOut size={14} strokeWidth={1.5} aria-hidden="true" />

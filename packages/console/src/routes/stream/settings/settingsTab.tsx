@@ -129,7 +129,7 @@ function Ending({ stream }: { stream: StreamSummary }) {
             Duplicate with addresses
           </Button>
         )}
-        <Button className="text-bad" onClick={() => setConfirming(true)}>
+        <Button variant="danger" onClick={() => setConfirming(true)}>
           Delete stream
         </Button>
       </div>

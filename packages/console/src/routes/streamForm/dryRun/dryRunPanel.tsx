@@ -72,7 +72,7 @@ export function DryRunPanel({
             square
             disabled={run.state === 'idle'}
             aria-label="Run again with the newest blocks"
-            title="Run again with the newest blocks"
+            data-tip="Run again with the newest blocks"
             onClick={run.again}
           >
             <RotateCw size={14} strokeWidth={1.5} aria-hidden="true" />
