@@ -32,7 +32,7 @@ export function FlightTable({ flight: { legs, startedAt } }: { flight: Flight })
               </td>
               <td
                 className="data text-right whitespace-nowrap"
-                title={part.look === 'check' ? undefined : `${formatCount(part.ms)} ms`}
+                data-tip={part.look === 'check' ? undefined : `${formatCount(part.ms)} ms`}
               >
                 {part.look === 'check' ? '–' : formatLength(part.ms)}
               </td>

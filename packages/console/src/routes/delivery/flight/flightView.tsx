@@ -80,7 +80,7 @@ export function FlightView({
           className="ml-auto"
           aria-label="Show as table"
           aria-expanded={isTable}
-          title="Show as table"
+          data-tip="Show as table"
           onClick={() => setTable(!isTable)}
         >
           <Table2 size={14} strokeWidth={1.5} aria-hidden="true" />
