@@ -67,9 +67,14 @@ test('a tooltip appears on hover, near its element, and stays while it is hovere
   expect(shown.y).toBeGreaterThanOrEqual(at.y + at.height);
   expect(shown.y - at.y - at.height).toBeLessThan(12);
   expect(shown.x + shown.width).toBeLessThanOrEqual(1280);
-  await tooltip(page).hover();
+  const [x, y] = [shown.x + shown.width / 2, shown.y + shown.height / 2];
+  await page.mouse.move(x, y);
   await page.waitForTimeout(300);
   expect(await tooltip(page).isVisible()).toBe(true);
+  // A click reaches what the tooltip covers.
+  expect(
+    await page.evaluate((at) => document.elementFromPoint(...at)?.id, [x, y] as const),
+  ).not.toBe('tooltip');
   await page.mouse.move(600, 700);
   await tooltip(page).waitFor({ state: 'detached' });
 });
@@ -82,6 +87,16 @@ test('text has a tooltip only if it does not fit', async () => {
   await tooltip(page).waitFor({ state: 'detached' });
   await page.waitForTimeout(700);
   expect(await tooltip(page).count()).toBe(0);
+});
+
+test('a disabled button shows why it is disabled', async () => {
+  const page = await visitor.signedIn('/deliveries');
+  const button = page.getByRole('button', { name: /^Replay/ });
+  expect(await button.isDisabled()).toBe(true);
+  await button.hover();
+  await expect
+    .poll(() => tooltip(page).allInnerTexts())
+    .toEqual([expect.stringMatching(/^Select deliveries or set a filter first/)]);
 });
 
 test('the keyboard focus shows a tooltip, and Escape hides it', async () => {

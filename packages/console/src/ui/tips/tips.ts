@@ -135,11 +135,17 @@ function rest(tip: Tip | undefined): void {
   }
 }
 
+/** The tooltip stays while the pointer is over it, but clicks reach what it covers. */
+function isOverTooltip({ clientX, clientY }: PointerEvent): boolean {
+  const { left, right, top, bottom } = tooltip.getBoundingClientRect();
+  return clientX >= left && clientX <= right && clientY >= top && clientY <= bottom;
+}
+
 function onPointer(event: PointerEvent): void {
   if (event.pointerType === 'touch') {
     const { x, y } = pressedAt;
     if (Math.hypot(event.clientX - x, event.clientY - y) > STEADY_PX) clearTimeout(timer);
-  } else if (event.target instanceof Node && tooltip.contains(event.target)) {
+  } else if (shown !== undefined && isOverTooltip(event)) {
     clearTimeout(timer);
     rested = shown;
   } else if (event.buttons === 0) {
@@ -154,7 +160,6 @@ document.documentElement.addEventListener('pointerleave', () => rest(undefined))
 addEventListener('pointerdown', (event) => {
   lastPointer = event.pointerType;
   isLongPress = false;
-  if (event.target instanceof Node && tooltip.contains(event.target)) return;
   hide();
   const tip = event.pointerType === 'touch' ? under(event) : undefined;
   if (tip === undefined) return;
