@@ -1658,7 +1658,7 @@ export interface InboxResponse {
   /** 200 to 599. */
   failStatus: number;
 }
-/** What stopped or delayed webhooks, from its start to its end. */
+/** A problem that stopped or delayed webhooks, from its start to its end. */
 export interface Incident {
   id: string;
   kind: IncidentKind;

@@ -26,7 +26,7 @@ import type { PartProps } from './partProps.ts';
 
 /**
  * Maximum number of lines of a file that is loaded into the field, because the field is parsed on
- * each keystroke. A longer file is kept beside the field.
+ * each keystroke. A longer file is shown below the field.
  */
 const MAX_LINES = 2_000;
 const FAMILIES = CHAIN_FAMILIES.map((family) => ({

@@ -11,7 +11,7 @@ const incidentKind = shape(
 
 const incident = shape(
   'Incident',
-  'What stopped or delayed webhooks, from its start to its end.',
+  'A problem that stopped or delayed webhooks, from its start to its end.',
   z.strictObject({
     id: uuid,
     kind: incidentKind,

@@ -5,7 +5,7 @@ import type { IncidentKind } from '@sluice/kit/contract';
 export interface IncidentRow {
   id: string;
   /**
-   * What has the problem: `receiver <name>`, or the subject of an alert. Only one incident of a
+   * Subject with the problem: `receiver <name>`, or the subject of an alert. Only one incident of a
    * subject is open.
    */
   subject: string;
