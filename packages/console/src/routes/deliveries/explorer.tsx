@@ -12,6 +12,7 @@ import { nameOfStreamId } from '../../words/names.ts';
 import { ReplayDialog } from '../replays/new/replayDialog.tsx';
 import { useExplorer, type Scope } from './explorerState.ts';
 import { ExportButton } from './export/exportButton.tsx';
+import { ActionWord } from './filters/actionWord.tsx';
 import { DeliveryFilters } from './filters/deliveryFilters.tsx';
 import { FilterCounts } from './filters/filterCounts.tsx';
 import { ViewList } from './filters/viewList.tsx';
@@ -33,6 +34,7 @@ export function DeliveryExplorer({
   onSearch,
   of = ALL,
   first,
+  onAway,
 }: {
   search: DeliveriesSearch;
   onSearch: (search: DeliveriesSearch, replace: boolean) => void;
@@ -40,6 +42,8 @@ export function DeliveryExplorer({
   of?: Scope;
   /** Content to show instead of an empty list if no filter is active. */
   first?: React.ReactNode;
+  /** Reports whether the user has scrolled far down the list, which then needs more space. */
+  onAway?: (isAway: boolean) => void;
 }) {
   const { sel, view, until } = search;
   const table = useRef<DeliveryTableHandle>(null);
@@ -68,7 +72,10 @@ export function DeliveryExplorer({
           />
         </>,
       )}
-      <section aria-label="Deliveries" className="relative flex min-w-0 flex-1 flex-col">
+      <section
+        aria-label="Deliveries"
+        className="@container/explorer relative flex min-w-0 flex-1 flex-col"
+      >
         <DeliveryFilters
           search={search}
           streams={streams}
@@ -128,7 +135,11 @@ export function DeliveryExplorer({
                   }
                 : null
             }
-            onScrolled={held.onScrolled}
+            onScrolled={(away, isLong) => {
+              held.onScrolled(away);
+              // A short list would no longer scroll if it got more space.
+              onAway?.(away && isLong);
+            }}
             onUsed={held.onUsed}
             empty={
               first !== undefined && Object.keys(toListFilter(search)).length === 0 ? (
@@ -191,11 +202,11 @@ function TowardsNewest({
     <>
       <Button variant="quiet" disabled={isPending} onClick={() => mutate()}>
         <ArrowUp size={14} strokeWidth={1.5} aria-hidden="true" />
-        Newer
+        <ActionWord>Newer</ActionWord>
       </Button>
       <Button variant="quiet" onClick={onNewest}>
         <ArrowUpToLine size={14} strokeWidth={1.5} aria-hidden="true" />
-        Newest
+        <ActionWord>Newest</ActionWord>
       </Button>
     </>
   );
@@ -233,5 +244,5 @@ function Waiting({ count, onClick }: { count: number; onClick: () => void }) {
 
 function InspectorPlaceholder() {
   useLoading();
-  return <div className="w-[46%] border-l border-line bg-surface max-md:hidden" />;
+  return <div className="w-[44%] border-l border-line bg-surface max-md:hidden" />;
 }
