@@ -99,6 +99,26 @@ test('the header of a stream makes room for its deliveries while they are scroll
   await expect.poll(topOf).toBe(full);
 });
 
+test('deliveries are found by a value in their body', async () => {
+  const whale = await day.newestOf('whale-usdt');
+  const { about, blockNumber } = await day.sluice.getDelivery(whale);
+  const page = await visitor.signedIn('/deliveries');
+  const field = page.getByRole('searchbox', { name: 'Body contains' });
+  await field.fill('$.block.number >');
+  await field.press('Enter');
+  await page.getByText('Not a valid path.').waitFor();
+  expect(await field.getAttribute('aria-invalid')).toBe('true');
+  await expectAccessible(page);
+  await field.fill(`$.block.number = ${blockNumber}`);
+  await field.press('Enter');
+  await page
+    .getByRole('button', { name: `body: $.block.number = ${blockNumber}, remove` })
+    .waitFor();
+  await rowsOf(page).filter({ hasText: about }).first().waitFor();
+  const blocks = await rowsOf(page).locator('.cell-block').allTextContents();
+  expect(new Set(blocks)).toEqual(new Set([blockNumber.toLocaleString('en-US')]));
+});
+
 test('a filter is saved under a name, survives a reload, and is a link', async () => {
   const page = await visitor.signedIn('/deliveries?state=failed');
   await page.getByRole('button', { name: 'Save view' }).click();

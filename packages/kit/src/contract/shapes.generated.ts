@@ -997,6 +997,8 @@ export type DeliveryPhase = 'unconfirmed' | 'confirmed' | 'removed';
 export interface DeliverySearch {
   /** A transaction hash, a complete address in the body, or part of the summary line or of the label of a watched address in the body. Case-insensitive for a to z. */
   find?: string | undefined;
+  /** Part of the JSON text of the body, or a path that exists in the body: `$.logs[*].address`. With `=` and a value, the value at the path: `$.block.number = 23835256`. Case-insensitive for a to z. */
+  body?: string | undefined;
   /** When one of its attempts ended, in Unix milliseconds. */
   attemptedFrom?: number | undefined;
   /** Unix milliseconds. */

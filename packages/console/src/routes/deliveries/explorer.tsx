@@ -14,6 +14,7 @@ import { useExplorer, type Scope } from './explorerState.ts';
 import { ExportButton } from './export/exportButton.tsx';
 import { ActionWord } from './filters/actionWord.tsx';
 import { DeliveryFilters } from './filters/deliveryFilters.tsx';
+import { BodyFilter } from './filters/bodyFilter.tsx';
 import { FilterCounts } from './filters/filterCounts.tsx';
 import { ViewList } from './filters/viewList.tsx';
 import { DeliveryTable, type DeliveryTableHandle } from './list/deliveryTable.tsx';
@@ -48,12 +49,23 @@ export function DeliveryExplorer({
   const { sel, view, until } = search;
   const table = useRef<DeliveryTableHandle>(null);
   const tasks = useTask();
-  const { filter, streams, stream, chains, list, rows, pairOf, held, marks, newer, ...explorer } =
-    useExplorer({ search, onSearch, of, table });
+  const {
+    filter,
+    streams,
+    stream,
+    chains,
+    list,
+    rows,
+    pairOf,
+    isSearching,
+    held,
+    marks,
+    newer,
+    ...explorer
+  } = useExplorer({ search, onSearch, of, table });
   const { actions, replaying, beginAnew, goTo } = explorer;
   const selected = findRow(rows, sel);
   const searchedTo = list.data?.pages.at(-1)?.searchedTo;
-  const isSearching = rows.length === 0 && list.hasNextPage && !list.isError;
 
   return (
     <div className="flex h-full min-h-0">
@@ -61,6 +73,14 @@ export function DeliveryExplorer({
       {explorer.filterPane.draw(
         <>
           <ViewList search={{ ...search, ...of }} onChoose={beginAnew} />
+          <BodyFilter
+            key={search.body}
+            query={search.body ?? ''}
+            onSearch={(body) => {
+              beginAnew();
+              explorer.change({ body }, false);
+            }}
+          />
           <FilterCounts
             filter={filter}
             search={search}
@@ -119,7 +139,7 @@ export function DeliveryExplorer({
             pairOf={pairOf}
             streams={streams}
             chains={chains}
-            loading={list.isPending || isSearching}
+            loading={list.isPending || (isSearching && rows.length === 0)}
             selected={sel}
             marks={marks}
             hrefOf={explorer.hrefOf}
@@ -146,6 +166,7 @@ export function DeliveryExplorer({
                 first
               ) : (
                 <NoDeliveries
+                  isIncomplete={list.hasNextPage}
                   filter={filter}
                   search={search}
                   streams={streams}

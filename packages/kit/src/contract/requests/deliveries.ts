@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { component, namedRequest, requestShape, typed } from '../named.ts';
+import { MAX_BODY_QUERY_LENGTH, readBodyQuery } from '../rules/bodyQuery.ts';
 import { MAX_FIND_LENGTH } from '../values.ts';
 import type {
   CreateReplay,
@@ -41,6 +42,14 @@ const deliverySearch = requestShape(
       .optional()
       .describe(
         'A transaction hash, a complete address in the body, or part of the summary line or of the label of a watched address in the body. Case-insensitive for a to z.',
+      ),
+    body: text(MAX_BODY_QUERY_LENGTH)
+      .refine((query) => readBodyQuery(query) !== undefined, {
+        error: 'should be text, or a path such as $.logs[*].address, optionally with = and a value',
+      })
+      .optional()
+      .describe(
+        'Part of the JSON text of the body, or a path that exists in the body: `$.logs[*].address`. With `=` and a value, the value at the path: `$.block.number = 23835256`. Case-insensitive for a to z.',
       ),
     attemptedFrom: attempted.meta({
       ...WHOLE_NUMBER,

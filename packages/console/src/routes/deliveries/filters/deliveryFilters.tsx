@@ -11,7 +11,15 @@ import { ActionWord } from './actionWord.tsx';
 import { SearchInput } from './searchInput.tsx';
 import { Button, Keycap } from '../../../ui/button.tsx';
 
-type FilterName = CountedField | 'q' | 'triedFrom' | 'triedUntil' | 'from' | 'until' | 'replay';
+type FilterName =
+  | CountedField
+  | 'q'
+  | 'body'
+  | 'triedFrom'
+  | 'triedUntil'
+  | 'from'
+  | 'until'
+  | 'replay';
 
 /** Returns the search param and a description of each active filter. */
 function chosenOf(
@@ -40,6 +48,7 @@ function chosenOf(
     attempts: ATTEMPT_RANGES.find(({ value }) => value === search.attempts)?.label,
     since: search.since && `last ${SINCES.find(({ value }) => value === search.since)?.label}`,
     q: search.q && `“${search.q}”`,
+    body: search.body && `body: ${search.body}`,
     triedFrom:
       search.triedFrom === undefined
         ? undefined
@@ -112,7 +121,7 @@ export function DeliveryFilters({
         {chosen.map(([name, word]) => (
           <Button
             key={name}
-            className="max-w-60 min-w-0"
+            className="max-w-[min(15rem,100%)] min-w-0"
             aria-label={`${word}, remove`}
             onClick={() => onRemove(name)}
           >
