@@ -1,5 +1,6 @@
 /** Tests the list of deliveries with a day of sample data: columns, saved views and export. */
 import { readFile } from 'node:fs/promises';
+import { signWebhook } from '@sluice/kit/contract';
 import type { DeliverySummary } from '@sluice/kit/sluice';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
@@ -60,7 +61,7 @@ test.each([1440, PHONE.viewport.width])(
       await route.continue();
     });
     await page.reload();
-    await page.getByRole('searchbox').waitFor();
+    await page.getByRole('searchbox', { name: 'Search by' }).waitFor();
     const before = await readBoxes(page);
     answer();
     await rowsOf(page).first().waitFor();
@@ -118,6 +119,33 @@ test('deliveries are found by a value in their body', async () => {
   const blocks = await rowsOf(page).locator('.cell-block').allTextContents();
   expect(new Set(blocks)).toEqual(new Set([blockNumber.toLocaleString('en-US')]));
 });
+
+test.each([1440, PHONE.viewport.width])(
+  'an edited copy is sent to an inbox, signed with the test secret, at %i px',
+  async (width) => {
+    const id = await day.newestOf('whale-usdt');
+    const page = await visitor.signedIn(`/deliveries/${id}`, { viewport: { width, height: 740 } });
+    await page.getByRole('button', { name: 'Edit and resend' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Edit and resend' });
+    const body = dialog.getByLabel('Body');
+    await body.fill('{"edited": ');
+    expect(await dialog.getByRole('button', { name: 'Send copy' }).isEnabled()).toBe(false);
+    await body.fill(`{"edited": ${width}}`);
+    const secret = await dialog.getByLabel('Test secret').inputValue();
+    expect(secret).toMatch(/^whsec_.{32}$/);
+    await expectAccessible(page);
+    await expectNoSidewaysScroll(page);
+    await dialog.getByRole('button', { name: 'Send copy' }).click();
+    await dialog.getByRole('region', { name: 'Response' }).getByText('200').waitFor();
+    const [request] = (await day.sluice.listInboxRequests('tests')).result;
+    const stored = await day.sluice.getInboxRequest('tests', request!.id);
+    expect(stored).toMatchObject({ delivery: null, body: `{"edited": ${width}}` });
+    expect(stored.headers['x-sluice-copy-of']).toBe(id);
+    expect(stored.headers['x-signature']).toBe(signWebhook(stored.body, secret));
+    await dialog.getByRole('link', { name: 'Open the inbox' }).click();
+    await page.waitForURL(/\/inbox\/tests$/);
+  },
+);
 
 test('a filter is saved under a name, survives a reload, and is a link', async () => {
   const page = await visitor.signedIn('/deliveries?state=failed');

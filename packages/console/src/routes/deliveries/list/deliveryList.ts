@@ -20,7 +20,7 @@ export function useDeliveryList(filter: ListFilter) {
   const { hasNextPage, isFetching, isError, fetchNextPage } = list;
   // A page of a search may contain few rows or none, because the service checks a limited number of
   // deliveries. Further pages are loaded until the list has `PAGE_LIMIT` rows.
-  // A search of a large ledger stops after some pages, until the user asks for more.
+  // A search of a large ledger stops after some pages, until the user continues it.
   const pages = list.data?.pages.length ?? 0;
   const isSearching =
     isSearch(filter) &&
