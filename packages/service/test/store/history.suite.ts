@@ -378,7 +378,7 @@ export function testHistory(open: () => Promise<Store>): void {
             expect(next).toBeUndefined();
           },
         ),
-        { numRuns: 150 },
+        { numRuns: 150, examples: [[[[{ a: 'a"b' }]], '$.logs[*].a = "a\\"b"']] },
       );
     });
 
