@@ -1,8 +1,11 @@
 /** Tests the list of deliveries with a day of sample data: columns, saved views and export. */
 import { readFile } from 'node:fs/promises';
+import { signWebhook } from '@sluice/kit/contract';
 import type { DeliverySummary } from '@sluice/kit/sluice';
+import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { useRunning, useVisitor } from './hooks.ts';
+import { settle } from '../looks/screens.ts';
 import { startSeededDay } from '../looks/seededDay.ts';
 import {
   expectAccessible,
@@ -15,23 +18,134 @@ import {
 const day = useRunning(startSeededDay);
 const visitor = useVisitor(day);
 
-test('the summary comes first and takes the space that is left', async () => {
-  for (const width of [1440, 1024]) {
-    const page = await visitor.signedIn('/deliveries', { viewport: { width, height: 800 } });
-    const row = rowsOf(page).first();
-    await row.waitFor();
-    const widths = await row
-      .getByRole('cell')
-      .evaluateAll((cells) =>
-        cells
-          .filter((cell) => !cell.classList.contains('mark-cell'))
-          .map((cell) => ({ name: cell.className, width: cell.getBoundingClientRect().width })),
-      );
-    expect(widths[0]!.name).toContain('cell-what');
-    expect(widths[0]!.width, String(width)).toBeGreaterThan(width === 1440 ? 200 : 150);
-    await page.context().close();
-  }
+test.each([
+  { width: 1440, view: '', least: 260 },
+  { width: 1440, view: 'inspector', least: 320 },
+  { width: 1280, view: 'inspector', least: 320 },
+  { width: 1024, view: 'inspector', least: 200 },
+  { width: 360, view: '', least: 260 },
+])('the summary takes the space that is left at $width px $view', async (layout) => {
+  const { width, view, least } = layout;
+  const sel = view === '' ? '' : `?sel=${await day.newestOf('whale-usdt')}`;
+  const page = await visitor.signedIn(`/deliveries${sel}`, { viewport: { width, height: 800 } });
+  const row = rowsOf(page).first();
+  const summary = await row.locator('.cell-what').boundingBox();
+  expect(summary!.width).toBeGreaterThanOrEqual(least);
+  expect(await row.getByRole('cell', { name: /^(un)?confirmed$/ }).count()).toBe(1);
+  await expectNoSidewaysScroll(page);
 });
+
+/** Returns the boxes of the search field, the columns and the first row. */
+const readBoxes = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const boxOf = (element: Element): string => {
+      const { x, y, width } = element.getBoundingClientRect();
+      return `${Math.round(x)} ${Math.round(y)} ${Math.round(width)}`;
+    };
+    const selector = '[aria-label="Deliveries"] :is(input[type=search], [role=columnheader])';
+    const rows = document.querySelectorAll('.delivery-row');
+    return [...document.querySelectorAll(selector), ...[...rows].slice(0, 1)].map(boxOf);
+  });
+
+test.each([1440, PHONE.viewport.width])(
+  'columns and search field stay in place while rows, counts and pages load at %i px',
+  async (width) => {
+    const page = await visitor.signedIn('/deliveries', { viewport: { width, height: 900 } });
+    const { createdAt } = (await day.sluice.listDeliveries({ limit: 1 })).result[0]!;
+    let answer = (): void => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page.route(/\/sluice\/(deliveries|counts)\?/, async (route) => {
+      await answered;
+      await route.continue();
+    });
+    await page.reload();
+    await page.getByRole('searchbox', { name: 'Search by' }).waitFor();
+    const before = await readBoxes(page);
+    answer();
+    await rowsOf(page).first().waitFor();
+    await settle(page);
+    const after = await readBoxes(page);
+    expect(after.slice(0, before.length)).toEqual(before);
+    expect(after).toHaveLength(before.length + 1);
+    // A list of past deliveries has two more buttons.
+    await page.goto(`${day.url}/console/deliveries?until=${createdAt - 3_600_000}`);
+    await page.getByRole('button', { name: 'Newest' }).waitFor();
+    await rowsOf(page).first().waitFor();
+    expect(await readBoxes(page)).toEqual(after);
+  },
+);
+
+test('the header of a stream makes room for its deliveries while they are scrolled', async () => {
+  const path = `/streams/${day.idOf('usdc-on-base')}`;
+  const page = await visitor.signedIn(path, { viewport: { width: 1440, height: 900 } });
+  const list = page.locator('.delivery-list');
+  await rowsOf(page).first().waitFor();
+  const topOf = async (): Promise<number> => (await list.boundingBox())!.y;
+  const full = await topOf();
+  await page.locator('.delivery-row').nth(3).hover();
+  await page.mouse.wheel(0, 600);
+  await page.getByRole('button', { name: 'Show the complete header' }).waitFor();
+  // The first row is below the column headers.
+  expect(await topOf()).toBeLessThan(190);
+  expect(await list.evaluate((element) => element.scrollTop)).toBeGreaterThan(500);
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Show the complete header' }).click();
+  await expect.poll(topOf).toBe(full);
+  await list.hover();
+  await page.mouse.wheel(0, 600);
+  await expect.poll(topOf).toBeLessThan(190);
+  await list.evaluate((element) => element.scrollTo({ top: 0 }));
+  await expect.poll(topOf).toBe(full);
+});
+
+test('deliveries are found by a value in their body', async () => {
+  const whale = await day.newestOf('whale-usdt');
+  const { about, blockNumber } = await day.sluice.getDelivery(whale);
+  const page = await visitor.signedIn('/deliveries');
+  const field = page.getByRole('searchbox', { name: 'Body contains' });
+  await field.fill('$.block.number >');
+  await field.press('Enter');
+  await page.getByText('Not a valid path.').waitFor();
+  expect(await field.getAttribute('aria-invalid')).toBe('true');
+  await expectAccessible(page);
+  await field.fill(`$.block.number = ${blockNumber}`);
+  await field.press('Enter');
+  await page
+    .getByRole('button', { name: `body: $.block.number = ${blockNumber}, remove` })
+    .waitFor();
+  await rowsOf(page).filter({ hasText: about }).first().waitFor();
+  const blocks = await rowsOf(page).locator('.cell-block').allTextContents();
+  expect(new Set(blocks)).toEqual(new Set([blockNumber.toLocaleString('en-US')]));
+});
+
+test.each([1440, PHONE.viewport.width])(
+  'an edited copy is sent to an inbox, signed with the test secret, at %i px',
+  async (width) => {
+    const id = await day.newestOf('whale-usdt');
+    const page = await visitor.signedIn(`/deliveries/${id}`, { viewport: { width, height: 740 } });
+    await page.getByRole('button', { name: 'Edit and resend' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Edit and resend' });
+    const body = dialog.getByLabel('Body');
+    await body.fill('{"edited": ');
+    expect(await dialog.getByRole('button', { name: 'Send copy' }).isEnabled()).toBe(false);
+    await body.fill(`{"edited": ${width}}`);
+    const secret = await dialog.getByLabel('Test secret').inputValue();
+    expect(secret).toMatch(/^whsec_.{32}$/);
+    await expectAccessible(page);
+    await expectNoSidewaysScroll(page);
+    await dialog.getByRole('button', { name: 'Send copy' }).click();
+    await dialog.getByRole('region', { name: 'Response' }).getByText('200').waitFor();
+    const [request] = (await day.sluice.listInboxRequests('tests')).result;
+    const stored = await day.sluice.getInboxRequest('tests', request!.id);
+    expect(stored).toMatchObject({ delivery: null, body: `{"edited": ${width}}` });
+    expect(stored.headers['x-sluice-copy-of']).toBe(id);
+    expect(stored.headers['x-signature']).toBe(signWebhook(stored.body, secret));
+    await dialog.getByRole('link', { name: 'Open the inbox' }).click();
+    await page.waitForURL(/\/inbox\/tests$/);
+  },
+);
 
 test('a filter is saved under a name, survives a reload, and is a link', async () => {
   const page = await visitor.signedIn('/deliveries?state=failed');

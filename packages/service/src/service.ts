@@ -23,6 +23,7 @@ import { remainingWaitsMs } from './deliver/schedule.ts';
 import { createReplays } from './deliver/replays.ts';
 import { openClientCertificate } from './deliver/destinations/http/clientCertificate.ts';
 import { type Senders, createSenders } from './deliver/send/senders.ts';
+import { createCopySender } from './deliver/copySender.ts';
 import { createTestWebhook } from './deliver/testWebhook.ts';
 import {
   EXPLORERS,
@@ -400,7 +401,7 @@ function createApi(
   config: Config,
   {
     sealed: { store, endpoints, streamSecrets, settings, addedUrls, keyPairs },
-    senders: { guard, nodeGuard, sender, hostPace },
+    senders: { guard, nodeGuard, sender, hostPace, createTestSender },
     following: { chains, reports },
     retries,
     metrics,
@@ -459,6 +460,11 @@ function createApi(
     testWebhook: config.testWebhook
       ? createTestWebhook({ sender, hostPace, maxPerHost: config.maxPerHost })
       : () => Promise.resolve(undefined),
+    copies: createCopySender({
+      createSender: createTestSender,
+      hostPace,
+      maxPerHost: config.maxPerHost,
+    }),
     fastRetryMs: retries.fastRetryMs,
     remainingWaitsMs: (attempts, fastRetried, own = retries.schedule) =>
       remainingWaitsMs(own, attempts, fastRetried),

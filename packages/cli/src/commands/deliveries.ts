@@ -42,6 +42,7 @@ export function declareDeliveries(command: Command, terminal: Terminal): void {
       examples(
         'sluice deliveries list --stream payments --limit 5',
         'sluice deliveries list --failed --since 2h',
+        "sluice deliveries list --stream payments --body '$.logs[*].topic0 = 0xddf2…'",
       ),
     )
     .action((options: ListOptions) => list(options, terminal));

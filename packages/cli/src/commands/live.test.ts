@@ -450,6 +450,8 @@ test('a selection is counted, confirmed, replayed by the service and followed', 
   const every = await countOf();
   expect(await countOf('--address', ALICE)).toBe(every);
   expect(await countOf('--address', `0x${'5'.repeat(40)}`)).toBe(0);
+  expect(await countOf('--body', '$.logs[*].address')).toBe(every);
+  expect(await countOf('--body', '$.logs[*].address = 0x5')).toBe(0);
   expect(await countOf('--no-reorged', '--attempts', '1..', '--replay', replayed.id)).toBe(every);
   expect(await countOf('--reorged')).toBe(0);
   expect(await countOf('--attempts', '..1')).toBeLessThan(every);

@@ -190,11 +190,11 @@ const MAX_IDS = 500;
 /** Returns filters that the service can replay: those of a search name the deliveries it finds. */
 async function toReplayable(
   connection: Pick<Connection, 'sluice'>,
-  { find, ...filter }: SearchedFilter,
+  { find, body, ...filter }: SearchedFilter,
 ): Promise<DeliveryFilter[]> {
-  if (find === undefined) return [filter];
+  if (find === undefined && body === undefined) return [filter];
   const chunks: string[][] = [];
-  for await (const id of listIds(connection, { ...filter, find })) {
+  for await (const id of listIds(connection, { ...filter, find, body })) {
     const last = chunks.at(-1);
     if (last === undefined || last.length === MAX_IDS) chunks.push([id]);
     else last.push(id);

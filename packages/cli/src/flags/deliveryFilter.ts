@@ -24,11 +24,12 @@ export interface FilterOptions {
   blocks?: string;
   transaction?: string;
   address?: string;
+  body?: string;
   replay?: string;
 }
 
-/** A filter, and the text to search for in the deliveries that match it. */
-export type SearchedFilter = DeliveryFilter & Pick<DeliverySearch, 'find'>;
+/** A filter, and the searches of the deliveries that match it. */
+export type SearchedFilter = DeliveryFilter & Pick<DeliverySearch, 'find' | 'body'>;
 
 export const addFilterOptions = (command: Command): Command =>
   command
@@ -65,6 +66,10 @@ export const addFilterOptions = (command: Command): Command =>
       '--address <address>',
       'Only deliveries with this address in their body, or with a watched address of this label; searches bodies, newest first',
     )
+    .option(
+      '--body <search>',
+      "Only deliveries whose body contains this text, or has this path and value: '$.logs[*].address = 0x…'; searches bodies, newest first",
+    )
     .option('--replay <replay>', 'Only deliveries last sent by this replay');
 
 /** Builds the filter, which is empty if no flag is given. */
@@ -96,6 +101,7 @@ export async function toFilter(
     blockTo: blocks.to,
     transactionHash: options.transaction,
     find: options.address,
+    body: options.body,
     replayId:
       options.replay === undefined
         ? undefined

@@ -3,6 +3,7 @@ import { DRY_RUN_TOOLS } from '../families/tools.ts';
 import { chainName } from './chainName.ts';
 import { withMaskedHeaders } from './maskedHeaders.ts';
 import { explainQuerySchema, replayFilter } from '@sluice/kit/calls';
+import { MAX_BODY_QUERY_LENGTH } from '@sluice/kit/contract';
 import type { DeliveryAttempt, StreamSummary } from '@sluice/kit/sluice';
 import * as z from 'zod';
 import { findDeliveryId } from '../connection/shortIds.ts';
@@ -123,6 +124,14 @@ const listDeliveries = defineTool('list_deliveries', {
       .max(100)
       .optional()
       .describe('A transaction hash, an address, or part of the summary or of an address label.'),
+    body: z
+      .string()
+      .min(1)
+      .max(MAX_BODY_QUERY_LENGTH)
+      .optional()
+      .describe(
+        'Part of the JSON text of the body, or a path with or without a value: `$.logs[*].address = 0x…`.',
+      ),
     limit: z.int().min(1).max(100).default(25),
     cursor: z.string().max(1024).optional(),
   }),

@@ -50,6 +50,8 @@ test('clearing a filter takes its key out of the URL', () => {
 test('a search for digits stays text', () => {
   expect(parseStreamsSearch({ q: 500 })).toEqual({ q: '500' });
   expect(parseStreamsSearch({ q: '  ' })).toEqual({});
+  expect(parseDeliveriesSearch({ body: ' $.a = 1 ' })).toEqual({ body: '$.a = 1' });
+  expect(parseDeliveriesSearch({ body: '$.a >' })).toEqual({});
   expect(parseStreamsSearch({ q: ' usdc ' })).toEqual({ q: 'usdc ' });
   expect(parseStreamSearch({ find: 'cold wallet ' })).toEqual({ find: 'cold wallet ' });
 });

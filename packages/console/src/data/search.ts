@@ -3,7 +3,13 @@
  * mistake still opens the page.
  */
 import type { DeliveryPhase, DeliveryState } from '@sluice/kit/sluice';
-import { DELIVERY_STATES, MAX_FIND_LENGTH, cutText } from '@sluice/kit/contract';
+import {
+  DELIVERY_STATES,
+  MAX_BODY_QUERY_LENGTH,
+  MAX_FIND_LENGTH,
+  cutText,
+  readBodyQuery,
+} from '@sluice/kit/contract';
 import type { ListFilter } from './live/liveCache.ts';
 import { RECIPE_IDS, type RecipeId } from '../families/recipeIds.ts';
 import { recognize, toQuestion, UUID } from '../words/paste.ts';
@@ -19,6 +25,11 @@ const text = (value: unknown, maxLength: number): string | undefined => {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
   const trimmed = String(value).trim();
   return trimmed === '' ? undefined : cutText(trimmed, maxLength);
+};
+
+const bodyQuery = (value: unknown): string | undefined => {
+  const query = text(value, MAX_BODY_QUERY_LENGTH);
+  return query !== undefined && readBodyQuery(query) !== undefined ? query : undefined;
 };
 
 /**
@@ -130,6 +141,8 @@ export interface DeliveriesSearch {
   until?: number;
   /** Text to search for: a transaction hash, an address, or part of a label or a summary. */
   q?: string;
+  /** Text or path to search for in the bodies, see `readBodyQuery`. */
+  body?: string;
   /**
    * Period in which an attempt of the delivery ended, both ends inclusive, in Unix milliseconds.
    */
@@ -166,6 +179,7 @@ function parseFilters(input: Record<string, unknown>): DeliveriesSearch {
     from: time(input['from']),
     until: time(input['until']),
     q: text(input['q'], MAX_FIND_LENGTH),
+    body: bodyQuery(input['body']),
     triedFrom: time(input['triedFrom']),
     triedUntil: time(input['triedUntil']),
     replay: uuid(input['replay']),
@@ -325,6 +339,7 @@ export function toListFilter(search: DeliveriesSearch): ListFilter {
     attemptsFrom: range?.from,
     attemptsTo: range?.to === Infinity ? undefined : range?.to,
     find: search.q,
+    body: search.body,
     attemptedFrom: search.triedFrom,
     attemptedTo: search.triedUntil,
     createdFrom: search.from,

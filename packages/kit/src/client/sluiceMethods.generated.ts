@@ -66,6 +66,8 @@ import type {
   ResolvedName,
   ResumedChain,
   RotateStreamSecret,
+  SendCopy,
+  SentCopy,
   ServiceDetails,
   StreamChange,
   StreamChild,
@@ -143,6 +145,8 @@ export interface SluiceMethods {
   stopDelivery: (id: string, options?: CallOptions) => CallResult<DeliverySummary>;
   /** Send a held delivery, although no other node has confirmed its block. Also releases the other deliveries of the stream in this block, now and later: the confirmed one, and the other parts of a large match. */
   releaseDelivery: (id: string, options?: CallOptions) => CallResult<DeliverySummary[]>;
+  /** Send an edited copy of a delivery to an inbox or a test URL. The copy is sent once and is not stored. It is signed only with the given test secret, never with the secrets of the stream or the account, and has none of the stream's headers. The header `x-sluice-copy-of` has the ID of the delivery. */
+  sendCopy: (id: string, body: SendCopy, options?: CallOptions) => CallResult<SentCopy>;
   /** Send deliveries again, oldest first, each with its ID and body. */
   createReplay: (body: CreateReplay, options?: CallOptions) => CallResult<Replay>;
   /** List replays, newest first, at most 100. */

@@ -34,6 +34,7 @@ export { QUEUE_SCHEMES, queueBrokerOf, queueUrlProblem } from './rules/queues/qu
 export { type TemplateValues, fillTemplate, hasPlaceholder } from './rules/queues/template.ts';
 export * from './rules/tables.ts';
 export * from './rules/text.ts';
+export * from './rules/bodyQuery.ts';
 export * from './rules/shell.ts';
 export * from './rules/csv.ts';
 export * from './unverified.ts';

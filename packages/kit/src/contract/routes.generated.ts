@@ -89,6 +89,7 @@ export const SLUICE_ROUTES: Readonly<Record<SluiceRouteName, SluiceRoute>> = {
   getDeliveryBody: { method: 'GET', path: '/sluice/deliveries/{id}/body', reads: 'text' },
   stopDelivery: { method: 'POST', path: '/sluice/deliveries/{id}/stop' },
   releaseDelivery: { method: 'POST', path: '/sluice/deliveries/{id}/release', reads: 'list' },
+  sendCopy: { method: 'POST', path: '/sluice/deliveries/{id}/copy', takes: 'body' },
   liveEvents: { method: 'GET', path: '/sluice/events', reads: 'text' },
   estimateReplay: { method: 'POST', path: '/sluice/replays/estimate', takes: 'body', repeatable: true },
   createReplay: { method: 'POST', path: '/sluice/replays', takes: 'body' },
@@ -172,6 +173,7 @@ export type SluiceRouteName =
   | 'getDeliveryBody'
   | 'stopDelivery'
   | 'releaseDelivery'
+  | 'sendCopy'
   | 'liveEvents'
   | 'estimateReplay'
   | 'createReplay'

@@ -1001,6 +1001,8 @@ export type DeliveryPhase = 'unconfirmed' | 'confirmed' | 'removed';
 export interface DeliverySearch {
   /** A transaction hash, a complete address in the body, or part of the summary line or of the label of a watched address in the body. Case-insensitive for a to z. */
   find?: string | undefined;
+  /** Part of the JSON text of the body, or a path that exists in the body: `$.logs[*].address`. With `=` and a value, the value at the path: `$.block.number = 23835256`. Case-insensitive for a to z. */
+  body?: string | undefined;
   /** When one of its attempts ended, in Unix milliseconds. */
   attemptedFrom?: number | undefined;
   /** Unix milliseconds. */
@@ -2029,6 +2031,27 @@ export interface RotateStreamSecret {
 /** A permission of an API key. */
 export type Scope =
   'streams:read' | 'streams:write' | 'history:read' | 'feed:read' | 'replay' | 'settings:admin';
+/** An edited copy of a delivery, and where to send it. */
+export interface SendCopy {
+  /** A test URL, or an inbox. The address rules for webhook URLs apply. */
+  url: string;
+  /** JSON, which is sent and signed unchanged. */
+  body: string;
+  /** The test secret, which alone signs the copy. */
+  secret: string;
+}
+/** The response to an edited copy of a delivery. */
+export interface SentCopy {
+  /** The `webhook-id` of the copy, which is not the ID of the delivery. */
+  webhookId: string;
+  durationMs: number;
+  /** HTTP status; null without a response. */
+  status: number | null;
+  /** Reason why it failed; null if the response is a 2xx. */
+  error: string | null;
+  /** The first 4 KiB of the response, as text. */
+  responseBody: string;
+}
 /** The version, environment and retention of the service. */
 export interface ServiceDetails {
   version: string;

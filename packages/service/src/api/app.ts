@@ -27,7 +27,10 @@ import { createDestinationHandlers } from './calls/streams/destinations.ts';
 import { type FeedHandlerNeeds, createFeedHandlers } from './calls/streams/feeds.ts';
 import { createSessionHandlers } from './calls/account/sessions.ts';
 import { createChainHandlers } from './calls/chains/chains.ts';
-import { createDeliveryHandlers } from './calls/deliveries/deliveries.ts';
+import {
+  createDeliveryHandlers,
+  type DeliveryHandlerNeeds,
+} from './calls/deliveries/deliveries.ts';
 import { createStreamSummaryHandlers } from './calls/streams/streamSummaries.ts';
 import type { StreamCallNeeds } from './calls/streams/streamCalls.ts';
 import { createFailureHandler, createUnknownRouteHandler } from './failures.ts';
@@ -48,6 +51,7 @@ export interface AppNeeds
     AccountHandlerNeeds,
     AccessHandlerNeeds,
     AboutHandlerNeeds,
+    DeliveryHandlerNeeds,
     FeedHandlerNeeds,
     Omit<AddedUrlHandlerNeeds, 'refuseUrl'>,
     ProbeNeeds {

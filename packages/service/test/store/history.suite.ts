@@ -5,7 +5,14 @@
 import { movedBy } from '../../src/store/live/movedBy.test-only.ts';
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
-import { type DeliveryFilter, type DeliverySummary, timeOfId } from '@sluice/kit/contract';
+import {
+  type DeliveryFilter,
+  type DeliverySummary,
+  matchesPath,
+  readBodyQuery,
+  timeOfId,
+  toLowerAscii,
+} from '@sluice/kit/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAddressChanges } from '../../src/store/addresses/addressChanges.ts';
 import { packAddresses } from '../../src/store/addresses/packedAddresses.ts';
@@ -27,6 +34,17 @@ const hashOf = (): string => `0x${randomBytes(32).toString('hex')}`;
 let lastChain = 0x20_000;
 
 const FAILED = { status: 500, error: 'HTTP 500' } as const;
+
+/** Returns whether a body matches a search. Text is searched before and after `retries`. */
+function isIn(search: string, body: string): boolean {
+  const query = readBodyQuery(search)!;
+  return 'text' in query
+    ? body
+        .replace(/^\{"confirmed":(true|false)/, '')
+        .split(/(?<="retries":)\d+/)
+        .some((part) => toLowerAscii(part).includes(toLowerAscii(query.text)))
+    : matchesPath(JSON.parse(body), query);
+}
 
 export function testHistory(open: () => Promise<Store>): void {
   let store: Store;
@@ -299,6 +317,97 @@ export function testHistory(open: () => Promise<Store>): void {
         deliveries: 2,
       });
       expect(await store.countByField({ transactionHash: hash })).toMatchObject({ total: 2 });
+    });
+
+    test('property: are found by text and by paths in their body, like in memory', async () => {
+      const chain = await startChain();
+      const { id: streamId } = await createStream([chain.chain]);
+      const text = fc.constantFrom('Éa', 'éa', '%', 'a"b', '\\', '0xAB', '7', 'true', 'ß_b', '\n');
+      const value = fc.oneof(text, fc.constantFrom(7, true, null, [], {}));
+      const key = fc.constantFrom('a', 'A', 'logs');
+      const entries = fc.array(fc.dictionary(key, value, { minKeys: 1, maxKeys: 3 }), {
+        minLength: 1,
+        maxLength: 3,
+      });
+      const path = fc
+        .array(
+          fc.oneof(
+            key.map((each) => `.${each}`),
+            fc.constantFrom('[*]', '[0]', '.*'),
+          ),
+          {
+            minLength: 1,
+            maxLength: 3,
+          },
+        )
+        .map((steps) => `$${steps.join('')}`);
+      const envelope = fc.constantFrom('$.confirmed = true', '$.retries = 0', '$.confirmed');
+      const query = fc
+        .oneof(
+          text,
+          path,
+          envelope,
+          fc.tuple(path, value).map(([at, it]) => `${at} = ${toText(it)}`),
+        )
+        .filter((each) => readBodyQuery(each) !== undefined);
+      const toText = (it: unknown): string =>
+        typeof it === 'string' ? JSON.stringify(it) : String(it);
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(entries, { minLength: 1, maxLength: 3 }),
+          query,
+          async (bodies, body) => {
+            const made = await chain.commit(
+              bodies.map((logs, part) => ({
+                streamId,
+                part,
+                parts: bodies.length,
+                bodyTail: `,${JSON.stringify({ logs }).slice(1)}`,
+              })),
+            );
+            const expected: string[] = [];
+            for (const { id } of made) {
+              if (isIn(body, (await store.readDeliveryBody(id))!)) expected.push(id);
+            }
+            const { rows, next } = await store.listDeliveries({
+              id: made.map(({ id }) => id),
+              limit: 100,
+              body,
+            });
+            expect(rows.map(({ id }) => id)).toEqual(expected.toSorted().toReversed());
+            expect(next).toBeUndefined();
+          },
+        ),
+        { numRuns: 150, examples: [[[[{ a: 'a"b' }]], '$.logs[*].a = "a\\"b"']] },
+      );
+    });
+
+    test('are searched by a path within a limit per page, and further pages continue', async () => {
+      const chain = await startChain();
+      const { id: streamId } = await createStream([chain.chain]);
+      // Ten bodies of 1 MB with the key; the path exists only in the oldest.
+      const large = 'x'.repeat(1024 * 1024);
+      await chain.commit([{ streamId, bodyTail: `,"found":{"here":"${large}"}}` }]);
+      for (let n = 0; n < 9; n++) {
+        await chain.commit([{ streamId, bodyTail: `,"here":"${large}"}` }]);
+      }
+      const search = { streamId, phase: 'unconfirmed', body: '$.found.here', limit: 5 } as const;
+      const first = await store.listDeliveries(search);
+      expect(first).toMatchObject({ rows: [], searchedTo: first.next });
+      const second = await store.listDeliveries({ ...search, after: first.next });
+      expect(second.rows.map(({ blockNumber }) => blockNumber)).toEqual([101]);
+      expect(second.next).toBeUndefined();
+      // Rows beyond the limit of a page are on the next one.
+      const all = { ...search, body: '"here":', limit: 6 };
+      const page = await store.listDeliveries(all);
+      const rest = await store.listDeliveries({ ...all, after: page.next });
+      expect([...page.rows, ...rest.rows].map(({ blockNumber }) => blockNumber)).toEqual(
+        Array.from({ length: 10 }, (_, n) => 110 - n),
+      );
+      const oldest = await store.listDeliveries({ ...all, order: 'oldest' });
+      expect(oldest.rows.map(({ blockNumber }) => blockNumber)).toEqual([
+        101, 102, 103, 104, 105, 106,
+      ]);
     });
 
     test('are found by the end of their attempts', async () => {

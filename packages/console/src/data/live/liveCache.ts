@@ -26,6 +26,7 @@ type FilterName =
   | 'reorged'
   | 'replayId'
   | 'find'
+  | 'body'
   | 'attemptedFrom'
   | 'attemptedTo';
 
@@ -41,8 +42,8 @@ export type ListFilter = {
  * Returns whether a filter is a search. Each page of a search checks a limited number of
  * deliveries, so it may be incomplete or empty.
  */
-export const isSearch = ({ find, attemptedFrom, attemptedTo }: ListFilter): boolean =>
-  find !== undefined || attemptedFrom !== undefined || attemptedTo !== undefined;
+export const isSearch = ({ find, body, attemptedFrom, attemptedTo }: ListFilter): boolean =>
+  [find, body, attemptedFrom, attemptedTo].some((each) => each !== undefined);
 
 /** The shape of TanStack Query's infinite data. */
 export interface DeliveryPages {
@@ -52,7 +53,7 @@ export interface DeliveryPages {
 
 /**
  * Returns whether a delivery passes the filter. Ignores fields that rows do not contain, such as
- * `replayId` and `find`, so that listed rows stay.
+ * `replayId`, `find` and `body`, so that listed rows stay.
  */
 const passes = (delivery: DeliverySummary, filter: ListFilter): boolean =>
   (filter.state === undefined || filter.state === delivery.state) &&

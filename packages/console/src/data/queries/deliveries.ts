@@ -42,7 +42,7 @@ export const toListing = ({ sinceMs, ...filter }: ListFilter): ListDeliveriesOpt
  * to now.
  */
 export const toDeliveryFilter = (filter: ListFilter): DeliveryFilter => {
-  const { find: _, attemptedFrom: _from, attemptedTo: _to, ...rest } = filter;
+  const { find: _, body: _body, attemptedFrom: _from, attemptedTo: _to, ...rest } = filter;
   return toListing(rest);
 };
 

@@ -1,5 +1,5 @@
 import { SLUICE_ROUTES } from '@sluice/kit/contract';
-import type { DeliverySummary } from '@sluice/kit/sluice';
+import type { DeliverySummary, SendCopy } from '@sluice/kit/sluice';
 import { queryOptions, type QueryClient } from '@tanstack/react-query';
 import { fetchBody, type SentBody } from '../../body/bodyWorker.ts';
 import { loadClient, sluice, queryKeys } from './service.ts';
@@ -24,6 +24,21 @@ export const deliveryBodyQuery = (id: string) =>
     structuralSharing: false,
     gcTime: BODY_KEPT_MS,
   });
+
+/** Reads the text of the body, to edit it. */
+export const deliveryTextQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...queryKeys.delivery(id), 'text'],
+    queryFn: ({ signal }) => sluice.getDeliveryBody(id, { signal }),
+    // A reload would not change the text that is being edited.
+    staleTime: Infinity,
+    gcTime: 0,
+  });
+
+/** Sends an edited copy of a delivery to an inbox or a test URL. */
+export const sendCopyMutation = (id: string) => ({
+  mutationFn: (copy: SendCopy) => sluice.sendCopy(id, copy),
+});
 
 /** Stops a held delivery, or the retries of one. The delivery then counts as failed. */
 export const stopMutation = (queryClient: QueryClient, id: string) => ({

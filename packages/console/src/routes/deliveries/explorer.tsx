@@ -12,7 +12,9 @@ import { nameOfStreamId } from '../../words/names.ts';
 import { ReplayDialog } from '../replays/new/replayDialog.tsx';
 import { useExplorer, type Scope } from './explorerState.ts';
 import { ExportButton } from './export/exportButton.tsx';
+import { ActionWord } from './filters/actionWord.tsx';
 import { DeliveryFilters } from './filters/deliveryFilters.tsx';
+import { BodyFilter } from './filters/bodyFilter.tsx';
 import { FilterCounts } from './filters/filterCounts.tsx';
 import { ViewList } from './filters/viewList.tsx';
 import { DeliveryTable, type DeliveryTableHandle } from './list/deliveryTable.tsx';
@@ -33,6 +35,7 @@ export function DeliveryExplorer({
   onSearch,
   of = ALL,
   first,
+  onAway,
 }: {
   search: DeliveriesSearch;
   onSearch: (search: DeliveriesSearch, replace: boolean) => void;
@@ -40,16 +43,29 @@ export function DeliveryExplorer({
   of?: Scope;
   /** Content to show instead of an empty list if no filter is active. */
   first?: React.ReactNode;
+  /** Reports whether the user has scrolled far down the list, which then needs more space. */
+  onAway?: (isAway: boolean) => void;
 }) {
   const { sel, view, until } = search;
   const table = useRef<DeliveryTableHandle>(null);
   const tasks = useTask();
-  const { filter, streams, stream, chains, list, rows, pairOf, held, marks, newer, ...explorer } =
-    useExplorer({ search, onSearch, of, table });
+  const {
+    filter,
+    streams,
+    stream,
+    chains,
+    list,
+    rows,
+    pairOf,
+    isSearching,
+    held,
+    marks,
+    newer,
+    ...explorer
+  } = useExplorer({ search, onSearch, of, table });
   const { actions, replaying, beginAnew, goTo } = explorer;
   const selected = findRow(rows, sel);
   const searchedTo = list.data?.pages.at(-1)?.searchedTo;
-  const isSearching = rows.length === 0 && list.hasNextPage && !list.isError;
 
   return (
     <div className="flex h-full min-h-0">
@@ -57,6 +73,14 @@ export function DeliveryExplorer({
       {explorer.filterPane.draw(
         <>
           <ViewList search={{ ...search, ...of }} onChoose={beginAnew} />
+          <BodyFilter
+            key={search.body}
+            query={search.body ?? ''}
+            onSearch={(body) => {
+              beginAnew();
+              explorer.change({ body }, false);
+            }}
+          />
           <FilterCounts
             filter={filter}
             search={search}
@@ -68,7 +92,10 @@ export function DeliveryExplorer({
           />
         </>,
       )}
-      <section aria-label="Deliveries" className="relative flex min-w-0 flex-1 flex-col">
+      <section
+        aria-label="Deliveries"
+        className="@container/explorer relative flex min-w-0 flex-1 flex-col"
+      >
         <DeliveryFilters
           search={search}
           streams={streams}
@@ -112,7 +139,7 @@ export function DeliveryExplorer({
             pairOf={pairOf}
             streams={streams}
             chains={chains}
-            loading={list.isPending || isSearching}
+            loading={list.isPending || (isSearching && rows.length === 0)}
             selected={sel}
             marks={marks}
             hrefOf={explorer.hrefOf}
@@ -128,13 +155,18 @@ export function DeliveryExplorer({
                   }
                 : null
             }
-            onScrolled={held.onScrolled}
+            onScrolled={(away, isLong) => {
+              held.onScrolled(away);
+              // A short list would no longer scroll if it got more space.
+              onAway?.(away && isLong);
+            }}
             onUsed={held.onUsed}
             empty={
               first !== undefined && Object.keys(toListFilter(search)).length === 0 ? (
                 first
               ) : (
                 <NoDeliveries
+                  isIncomplete={list.hasNextPage}
                   filter={filter}
                   search={search}
                   streams={streams}
@@ -191,11 +223,11 @@ function TowardsNewest({
     <>
       <Button variant="quiet" disabled={isPending} onClick={() => mutate()}>
         <ArrowUp size={14} strokeWidth={1.5} aria-hidden="true" />
-        Newer
+        <ActionWord>Newer</ActionWord>
       </Button>
       <Button variant="quiet" onClick={onNewest}>
         <ArrowUpToLine size={14} strokeWidth={1.5} aria-hidden="true" />
-        Newest
+        <ActionWord>Newest</ActionWord>
       </Button>
     </>
   );
@@ -233,5 +265,5 @@ function Waiting({ count, onClick }: { count: number; onClick: () => void }) {
 
 function InspectorPlaceholder() {
   useLoading();
-  return <div className="w-[46%] border-l border-line bg-surface max-md:hidden" />;
+  return <div className="w-[44%] border-l border-line bg-surface max-md:hidden" />;
 }

@@ -44,7 +44,7 @@ export function useExplorer({
   const { data: streams = [] } = useQuery(streamsQuery);
   const stream = streams.find(({ id }) => id === filter.streamId);
   const { data: chains = [] } = useQuery(chainsQuery);
-  const { list, rows, pairOf } = useDeliveryList(filter);
+  const { list, rows, pairOf, isSearching } = useDeliveryList(filter);
   const { shown, ...held } = useHeldList({
     of: JSON.stringify(filter),
     rows,
@@ -149,6 +149,7 @@ export function useExplorer({
     list,
     rows,
     pairOf,
+    isSearching,
     shown,
     held,
     filterPane,

@@ -1,6 +1,6 @@
 import type { DeliverySummary } from '@sluice/kit/sluice';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import type { SentBody } from '../../body/bodyWorker.ts';
 import { sendMutation, stopMutation } from '../../data/queries/delivery.ts';
 import { Confirm } from '../../ui/confirm.tsx';
@@ -13,6 +13,10 @@ import { ErrorPanel } from '../../words/errorPanel.tsx';
 import type { RetryActions } from './attempts/retry.ts';
 import { toDeliveryCurl } from './body/curl.ts';
 import { sendVerb } from '../../words/condition.ts';
+
+const CopyDialog = lazy(async () => ({
+  default: (await import('./copy/copyDialog.tsx')).CopyDialog,
+}));
 
 /** States in which a delivery can be sent now. */
 const SENDABLE: readonly DeliverySummary['state'][] = [
@@ -40,6 +44,8 @@ export function useDeliveryActions({
   again: string;
   /** Sends the delivery; null if the delivery cannot be sent now. */
   onSend: (() => void) | null;
+  /** Opens the dialog that sends an edited copy. */
+  onEdit: () => void;
   retry: RetryActions;
   dialogs: React.ReactNode;
   /** Error messages of the actions. */
@@ -63,6 +69,8 @@ export function useDeliveryActions({
   };
   useCopyKeys(() => copies);
   const [isAsking, setConfirming] = useState(false);
+  const [isEditing, setEditing] = useState(false);
+  const edit = (): void => setEditing(true);
   useShortcuts({
     r: () => {
       if (maySend && !sending.isPending) setConfirming(true);
@@ -72,6 +80,7 @@ export function useDeliveryActions({
     of: `Delivery ${formatId(id)}`,
     actions: [
       maySend && { label: again, keycap: 'r', run: send },
+      { label: 'Edit and resend…', run: edit },
       delivery?.state === 'held' && { label: 'Stop', run: () => stop.mutate() },
       delivery?.state === 'retrying' && { label: 'Stop retrying', run: () => stop.mutate() },
       ...copyActions(copies),
@@ -80,10 +89,16 @@ export function useDeliveryActions({
   return {
     again,
     onSend: maySend && !sending.isPending ? send : null,
+    onEdit: edit,
     retry: { now: send, stop: () => stop.mutate(), isBusy: stop.isPending || sending.isPending },
     dialogs: (
       <>
         {list}
+        {isEditing && (
+          <Suspense>
+            <CopyDialog id={id} onClose={() => setEditing(false)} />
+          </Suspense>
+        )}
         {isAsking && (
           <Confirm
             title={`Delivery ${formatId(id)}`}

@@ -2,7 +2,7 @@ import type { DeliveryDetail, DeliverySummary } from '@sluice/kit/sluice';
 import { clsx } from 'clsx';
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { HelpCircle, RotateCw } from 'lucide-react';
+import { HelpCircle, PencilLine, RotateCw } from 'lucide-react';
 import { deliveryBodyQuery, deliveryQuery } from '../../data/queries/delivery.ts';
 import { useBody } from '../../body/body.ts';
 import type { SentBody } from '../../body/bodyWorker.ts';
@@ -71,7 +71,7 @@ export function DeliveryView({
     if (next !== undefined) onView(next);
   };
   useShortcuts({ '[': () => step(-1), ']': () => step(1) });
-  const { again, onSend, retry, dialogs, problems } = useDeliveryActions({
+  const { again, onSend, onEdit, retry, dialogs, problems } = useDeliveryActions({
     id,
     delivery,
     webhookUrl: detail.data?.webhookUrl,
@@ -87,6 +87,7 @@ export function DeliveryView({
         trail={trail}
         again={again}
         onSend={onSend}
+        onEdit={onEdit}
         closeButton={closeButton}
       >
         {children}
@@ -143,6 +144,7 @@ function Header({
   trail,
   again,
   onSend,
+  onEdit,
   closeButton,
   children,
 }: {
@@ -153,6 +155,8 @@ function Header({
   again: string;
   /** Sends the delivery; null if the delivery cannot be sent now. */
   onSend: (() => void) | null;
+  /** Opens the dialog that sends an edited copy. */
+  onEdit: () => void;
   closeButton: React.ReactNode;
   children: React.ReactNode;
 }) {
@@ -177,6 +181,15 @@ function Header({
           <RotateCw size={14} strokeWidth={1.5} aria-hidden="true" />
           {again}
           <Keycap>r</Keycap>
+        </Button>
+        <Button
+          variant="quiet"
+          square
+          aria-label="Edit and resend"
+          title="Edit and resend"
+          onClick={onEdit}
+        >
+          <PencilLine size={14} strokeWidth={1.5} aria-hidden="true" />
         </Button>
         <Link
           to="/explain"

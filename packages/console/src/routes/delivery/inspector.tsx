@@ -52,7 +52,7 @@ export function Inspector({
       ref={panel}
       tabIndex={-1}
       aria-label={`Delivery ${formatId(id)}`}
-      className="flex min-w-0 flex-col overflow-y-auto border-line bg-surface outline-none max-md:fixed max-md:inset-x-0 max-md:top-11 max-md:bottom-12 max-md:z-10 md:w-[46%] md:min-w-96 md:border-l"
+      className="flex min-w-0 flex-col overflow-y-auto border-line bg-surface outline-none max-md:fixed max-md:inset-x-0 max-md:top-11 max-md:bottom-12 max-md:z-10 md:w-[44%] md:min-w-96 md:border-l"
     >
       {summary === undefined && isUnknownId(error) ? (
         <>

@@ -1,7 +1,7 @@
 import { FEED_URL } from '@sluice/kit/contract';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
-import { Pause, Play, Zap } from 'lucide-react';
+import { ChevronDown, Pause, Play, Zap } from 'lucide-react';
 import { useState } from 'react';
 import { chainsQuery } from '../../data/queries/chains.ts';
 import { testWebhookMutation } from '../../data/queries/streams.ts';
@@ -28,8 +28,16 @@ import { DestinationStates } from './destinationStates.tsx';
 import { useStatusToggle } from './statusToggle.ts';
 
 /** Shows the name, scope and state of the stream, and buttons to test, pause and resume it. */
-export function StreamHeader({ row }: { row: FleetStream }) {
+export function StreamHeader({
+  row,
+  onExpand,
+}: {
+  row: FleetStream;
+  /** Shows the complete header; null if it is shown. Otherwise, it has a single line. */
+  onExpand: (() => void) | null;
+}) {
   const { stream, condition } = row;
+  const isComplete = onExpand === null;
   const queryClient = useQueryClient();
   const now = useNow();
   const { data: chains } = useQuery(chainsQuery);
@@ -89,27 +97,38 @@ export function StreamHeader({ row }: { row: FleetStream }) {
           Sluice sends a test webhook to {stream.webhookUrl}.
         </Confirm>
       )}
-      <Breadcrumb to="/" title="Streams" here={name} />
-      <div className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 pt-1 pb-2">
-        <h2 className="max-w-full truncate text-16 font-semibold">{name}</h2>
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2">
+        <span className="flex max-w-full min-w-0 items-center gap-2">
+          <Breadcrumb to="/" title="Streams" />
+          <h2 className="truncate text-16 font-semibold">{name}</h2>
+        </span>
         <Status condition={condition} />
-        <span className={scope.unscoped ? 'text-12 text-warn' : 'text-12 text-muted'}>
-          {scope.text}
-        </span>
-        {stream.destinations.length === 0 && (
-          <FeedLag streamId={stream.id} destination={{ ...stream, destination: 0 }} />
+        {isComplete && (
+          <>
+            <span className={scope.unscoped ? 'text-12 text-warn' : 'text-12 text-muted'}>
+              {scope.text}
+            </span>
+            {stream.destinations.length === 0 && (
+              <FeedLag streamId={stream.id} destination={{ ...stream, destination: 0 }} />
+            )}
+            {pause !== null && <span className="text-12 text-muted">{pause}</span>}
+            <span className="data text-muted">
+              {stream.chainIds
+                .map((id) => chains?.find((chain) => chain.id === id)?.code ?? id)
+                .join(' ')}
+            </span>
+          </>
         )}
-        {pause !== null && <span className="text-12 text-muted">{pause}</span>}
-        <span className="data text-muted">
-          {stream.chainIds
-            .map((id) => chains?.find((chain) => chain.id === id)?.code ?? id)
-            .join(' ')}
-        </span>
         <span className="ml-auto flex gap-2">
+          {!isComplete && (
+            <Button variant="quiet" square aria-label="Show the complete header" onClick={onExpand}>
+              <ChevronDown size={16} strokeWidth={1.5} aria-hidden="true" />
+            </Button>
+          )}
           {hasReceiver && (
             <Button onClick={sendTest} disabled={test.isPending}>
               <Zap size={14} strokeWidth={1.5} aria-hidden="true" />
-              Send test
+              <span className={isComplete ? '' : 'max-sm:sr-only'}>Send test</span>
               <Keycap>t</Keycap>
             </Button>
           )}
@@ -120,14 +139,16 @@ export function StreamHeader({ row }: { row: FleetStream }) {
               ) : (
                 <Pause size={14} strokeWidth={1.5} aria-hidden="true" />
               )}
-              {paused ? 'Resume' : 'Pause'}
+              <span className={isComplete ? '' : 'max-sm:sr-only'}>
+                {paused ? 'Resume' : 'Pause'}
+              </span>
               <Keycap>p</Keycap>
             </Button>
           )}
         </span>
       </div>
-      <DestinationStates row={row} />
-      {reason !== '' && (
+      {isComplete && <DestinationStates row={row} />}
+      {isComplete && reason !== '' && (
         <p
           className={`px-4 pb-2 break-words ${condition.tone === 'bad' ? 'text-text' : 'text-muted'}`}
         >

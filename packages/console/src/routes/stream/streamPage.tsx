@@ -1,8 +1,8 @@
 import { FEED_URL } from '@sluice/kit/contract';
 import type { StreamSummary } from '@sluice/kit/sluice';
-import { usePrefetchQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { chainsQuery } from '../../data/queries/chains.ts';
 import { streamsQuery } from '../../data/queries/streams.ts';
 import { useFleet, type FleetStream } from '../../data/fleet.ts';
@@ -47,10 +47,10 @@ export function StreamPage() {
   const { streamId } = useParams({ from: '/frame/streams/$streamId' });
   const streams = useQuery(streamsQuery);
   const fleet = useFleet();
-  // Starts loading the chains early, because timelines cannot be drawn without them.
-  usePrefetchQuery(chainsQuery);
+  // The state of the chains is part of the header, which would otherwise grow once they are loaded.
+  const chains = useQuery(chainsQuery);
   const row = fleet?.find(({ stream }) => stream.id === streamId);
-  if (row !== undefined) return <StreamTabs key={streamId} row={row} />;
+  if (row !== undefined && !chains.isPending) return <StreamTabs key={streamId} row={row} />;
   if (streams.isError) {
     return (
       <ErrorPanel
@@ -60,7 +60,7 @@ export function StreamPage() {
       />
     );
   }
-  if (fleet === undefined) return <Loading className="p-4" />;
+  if (fleet === undefined || row !== undefined) return <Loading className="p-4" />;
   return (
     <div className="p-4">
       <p className="font-medium">Stream not found</p>
@@ -102,6 +102,9 @@ function StreamTabs({ row }: { row: FleetStream }) {
   useNamePage(tab === 'deliveries' ? name : `${TAB_WORDS[tab]} · ${name}`);
   const shown = STREAM_TABS.filter((each) => each === tab || (HAS_TAB[each]?.(row.stream) ?? true));
   const tabs = useChosenTab<HTMLElement>(tab);
+  // While the user reads the list of deliveries, the list gets most of the height.
+  const [isAway, setAway] = useState(false);
+  const isReading = tab === 'deliveries' && isAway;
   const step = (by: 1 | -1): boolean => {
     const next = shown[shown.indexOf(tab) + by];
     if (next === undefined || search.sel !== undefined) return false;
@@ -111,7 +114,7 @@ function StreamTabs({ row }: { row: FleetStream }) {
   useShortcuts({ '[': () => step(-1), ']': () => step(1) });
   return (
     <div className="flex h-full min-h-0 flex-col">
-      <StreamHeader row={row} />
+      <StreamHeader row={row} onExpand={isReading ? () => setAway(false) : null} />
       <nav
         ref={tabs}
         aria-label="Stream"
@@ -132,23 +135,42 @@ function StreamTabs({ row }: { row: FleetStream }) {
           </Link>
         ))}
       </nav>
-      <div className="flex min-h-0 flex-1 flex-col overflow-y-auto">
+      <div
+        className="flex min-h-0 flex-1 flex-col overflow-y-auto"
+        onScroll={({ target, currentTarget }) => {
+          if (tab === 'deliveries' && target === currentTarget && currentTarget.scrollTop > 0) {
+            setAway(true);
+          }
+        }}
+      >
         <Suspense fallback={<Loading className="p-4" />}>
-          <Tab tab={tab} stream={row.stream} />
+          <Tab tab={tab} stream={row.stream} isReading={isReading} onAway={setAway} />
         </Suspense>
       </div>
     </div>
   );
 }
 
-function Tab({ tab, stream }: { tab: StreamTab; stream: StreamSummary }) {
+function Tab({
+  tab,
+  stream,
+  isReading,
+  onAway,
+}: {
+  tab: StreamTab;
+  stream: StreamSummary;
+  isReading: boolean;
+  onAway: (isAway: boolean) => void;
+}) {
   const search = useSearch({ from: '/frame/streams/$streamId' });
   const navigate = useNavigate({ from: '/streams/$streamId' });
   switch (tab) {
     case 'deliveries':
       return (
         <>
-          <StreamTimelines stream={stream} />
+          <div hidden={isReading}>
+            <StreamTimelines stream={stream} />
+          </div>
           <div className="min-h-80 flex-1">
             <DeliveryExplorer
               search={search}
@@ -157,6 +179,7 @@ function Tab({ tab, stream }: { tab: StreamTab; stream: StreamSummary }) {
               }}
               of={{ stream: stream.id }}
               first={<FirstDelivery stream={stream} />}
+              onAway={onAway}
             />
           </div>
         </>

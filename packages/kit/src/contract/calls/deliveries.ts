@@ -18,6 +18,7 @@ import { EXPLAIN_KINDS, EXPLAIN_OUTCOMES, EXPLAIN_STAGES, EXPLAIN_VERDICTS } fro
 import {
   deliveryCountsQuerySchema,
   listDeliveriesQuerySchema,
+  sendCopySchema,
   explainQuerySchema,
 } from '../requests/deliveries.ts';
 
@@ -174,6 +175,18 @@ const deliveryPage = named(
   }),
 );
 
+const sentCopy = named(
+  'SentCopy',
+  'The response to an edited copy of a delivery.',
+  z.strictObject({
+    webhookId: uuid.describe('The `webhook-id` of the copy, which is not the ID of the delivery.'),
+    durationMs: number,
+    status: count.nullable().describe('HTTP status; null without a response.'),
+    error: textOrNull.describe('Reason why it failed; null if the response is a 2xx.'),
+    responseBody: text.describe('The first 4 KiB of the response, as text.'),
+  }),
+);
+
 const valueCount = shape(
   'ValueCount',
   'The number of deliveries with this value.',
@@ -267,6 +280,19 @@ export const deliveriesCalls = tagged('Sluice', {
       'Also releases the other deliveries of the stream in this block, now and later: the confirmed one, and the other parts of a large match.',
     response: component('ReleasedDeliveries', z.strictObject({ result: z.array(deliverySummary) })),
     errors: [404, 409, 422],
+  },
+  sendCopy: {
+    method: 'POST',
+    path: '/sluice/deliveries/{id}/copy',
+    scope: 'replay',
+    params: { id: idOf('delivery') },
+    summary: 'Send an edited copy of a delivery to an inbox or a test URL',
+    description:
+      "The copy is sent once and is not stored. It is signed only with the given test secret, never with the secrets of the stream or the account, and has none of the stream's headers. The header `x-sluice-copy-of` has the ID of the delivery.",
+    body: sendCopySchema,
+    hidesBody: true,
+    response: sentCopy,
+    errors: [400, 404, 422, 503],
   },
   liveEvents: {
     method: 'GET',

@@ -1,5 +1,8 @@
 import * as z from 'zod';
 import { component, namedRequest, requestShape, typed } from '../named.ts';
+import { MAX_BODY_QUERY_LENGTH, readBodyQuery } from '../rules/bodyQuery.ts';
+import { readInboxName } from '../rules/inbox.ts';
+import { fromBase64 } from '../rules/signature.ts';
 import { MAX_FIND_LENGTH } from '../values.ts';
 import type {
   CreateReplay,
@@ -7,6 +10,7 @@ import type {
   DeliveryOrder,
   DeliverySearch,
   ListOptions,
+  SendCopy,
 } from '../shapes.generated.ts';
 import {
   deliveryFilter,
@@ -41,6 +45,14 @@ const deliverySearch = requestShape(
       .optional()
       .describe(
         'A transaction hash, a complete address in the body, or part of the summary line or of the label of a watched address in the body. Case-insensitive for a to z.',
+      ),
+    body: text(MAX_BODY_QUERY_LENGTH)
+      .refine((query) => readBodyQuery(query) !== undefined, {
+        error: 'should be text, or a path such as $.logs[*].address, optionally with = and a value',
+      })
+      .optional()
+      .describe(
+        'Part of the JSON text of the body, or a path that exists in the body: `$.logs[*].address`. With `=` and a value, the value at the path: `$.block.number = 23835256`. Case-insensitive for a to z.',
       ),
     attemptedFrom: attempted.meta({
       ...WHOLE_NUMBER,
@@ -92,6 +104,43 @@ export const createReplaySchema: z.ZodType<CreateReplay> = namedRequest(
       .max(1000, { error: 'should be at most 1000' })
       .optional()
       .describe('Deliveries queued per second, 0.1 to 1000. Default: 50.'),
+  }),
+);
+
+/** Maximum length of the body of a copy, in characters. */
+const MAX_COPY_LENGTH = 500_000;
+
+const isJson = (body: string): boolean => {
+  try {
+    JSON.parse(body);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+export const sendCopySchema: z.ZodType<SendCopy> = namedRequest(
+  'SendCopy',
+  'An edited copy of a delivery, and where to send it.',
+  z.strictObject({
+    url: text(2048)
+      .refine(
+        (url) => readInboxName(url) !== undefined || (/^https?:/i.test(url) && URL.canParse(url)),
+        { error: 'should be an absolute http:// or https:// URL, or sluice://inbox/<name>' },
+      )
+      .describe('A test URL, or an inbox. The address rules for webhook URLs apply.'),
+    body: text(MAX_COPY_LENGTH)
+      .refine(isJson, { error: 'should be JSON' })
+      .describe('JSON, which is sent and signed unchanged.'),
+    secret: text(256)
+      .regex(/^[!-~]{8,}$/, { error: 'should have at least 8 printable characters, no spaces' })
+      .refine(
+        (secret) => !secret.startsWith('whsec_') || fromBase64(secret.slice(6)) !== undefined,
+        {
+          error: 'should be base64 after whsec_',
+        },
+      )
+      .describe('The test secret, which alone signs the copy.'),
   }),
 );
 

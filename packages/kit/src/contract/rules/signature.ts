@@ -34,6 +34,12 @@ export const WEBHOOK_HEADERS = {
 } as const;
 
 /**
+ * Header of an edited copy of a delivery, which is sent to a test URL: the ID of that delivery. The
+ * header is not signed.
+ */
+export const COPY_HEADER = 'x-sluice-copy-of';
+
+/**
  * Reason why a webhook is sent. `live`: its match was found while following the chain; `backfill`:
  * its match was found by a backfill; `replay`: a past delivery or block is sent on request.
  */

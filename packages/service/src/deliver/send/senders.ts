@@ -63,9 +63,10 @@ export function createSenders(
   const maxTimeoutMs = config.maxTimeoutSeconds * 1_000;
   const queues = { guard, clientCertificate, egressProxy, readChainAndPhase };
   const createGuarded = () => createHttp({ guard, clientCertificate, egressProxy });
+  const createOwnInbox = () => createInbox({ store, secret: signing.secret, readChainAndPhase });
   const sender = createSender({
     destinations: [
-      createInbox({ store, secret: signing.secret, readChainAndPhase }),
+      createOwnInbox(),
       createFeed(),
       createNats(queues),
       createRabbitMq(queues),
@@ -82,6 +83,14 @@ export function createSenders(
     nodeGuard: createAddressGuard({ allowCidrs, denyCidrs: METADATA_NETWORKS, onBlocked }),
     hostPace: createHostPace(config.maxPerHost, (url) => sender.destinationOf(url).hostOf(url)),
     sender,
+    /** Creates a sender to inboxes and HTTP URLs that signs with this secret and no other. */
+    createTestSender: (secret: string) =>
+      createSender({
+        destinations: [createOwnInbox(), createGuarded()],
+        maxTimeoutMs,
+        secret: () => secret,
+        region: signing.region,
+      }),
     createIsolation: () =>
       createIsolation({
         allowCidrs,

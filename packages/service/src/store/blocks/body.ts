@@ -36,6 +36,9 @@ export const toBodyTail = (tail: object): string => `,${JSON.stringify(tail).sli
 /** Reverses {@link toBodyTail}. */
 export const fromBodyTail = (bodyTail: string): unknown => JSON.parse(`{${bodyTail.slice(1)}`);
 
+/** Keys of a body that are not stored completely, because their values depend on the attempt. */
+export const ENVELOPE_KEYS: readonly unknown[] = ['confirmed', 'removed', 'retries'];
+
 /**
  * Maximum number of bytes of a body that are not stored: its beginning, and the value of `retries`.
  */

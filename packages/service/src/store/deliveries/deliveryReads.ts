@@ -15,14 +15,15 @@ import { readTransport } from './transport.ts';
 
 export function createDeliveryReads(db: Kysely<Tables>, engine: Engine): DeliveryReads {
   return {
-    async listDeliveries({ find: text, attemptedFrom, attemptedTo, ...listing }) {
+    async listDeliveries({ find: text, body, attemptedFrom, attemptedTo, ...listing }) {
       let find = text?.toLowerCase();
       if (find !== undefined && (await isTransaction(db, find))) {
         listing = { ...listing, transactionHash: find };
         find = undefined;
       }
-      if (find !== undefined || attemptedFrom !== undefined || attemptedTo !== undefined) {
-        return searchDeliveries(db, { find, attemptedFrom, attemptedTo }, listing);
+      const search = { find, body, attemptedFrom, attemptedTo };
+      if (Object.values(search).some((each) => each !== undefined)) {
+        return searchDeliveries(db, search, listing);
       }
       const { limit, after, order, ...given } = listing;
       const filter = await inLanes(db, given);

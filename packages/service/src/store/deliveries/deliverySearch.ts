@@ -1,9 +1,10 @@
 /** Searches deliveries by conditions that no index covers, checking a limited number at a time. */
-import type { DeliverySearch, OneOrMany } from '@sluice/kit/contract';
+import { type DeliverySearch, type OneOrMany, readBodyQuery } from '@sluice/kit/contract';
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Tables } from '../tables/tables.ts';
 import { type DeliveryRow, deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
 import { takeRowsWithin } from '../rows/pages.ts';
+import { findByBody } from './bodySearch.ts';
 import type { DeliveryListing, DeliveryReads } from './contract.ts';
 import { allOf, escaped, inLanes, toConditions } from './deliveryFilter.ts';
 
@@ -41,6 +42,7 @@ export async function searchDeliveries(
   { limit, after, order, ...given }: Omit<DeliveryListing, keyof DeliverySearch>,
 ): ReturnType<DeliveryReads['listDeliveries']> {
   const filter = await inLanes(db, given);
+  const body = search.body === undefined ? undefined : readBodyQuery(search.body);
   const [direction, beyond, upTo] =
     order === 'oldest' ? [sql`asc`, sql`>`, sql`<=`] : [sql`desc`, sql`<`, sql`>=`];
   // A delivery is never newer than its attempts.
@@ -52,7 +54,7 @@ export async function searchDeliveries(
     order by id ${direction} limit ${MAX_CHECKED + 1}`.execute(db);
   const checked = takeRowsWithin(
     stretch.slice(0, MAX_CHECKED),
-    search.find === undefined ? Infinity : MAX_CHECKED_BYTES,
+    search.find === undefined && body === undefined ? Infinity : MAX_CHECKED_BYTES,
   );
   const last = checked.at(-1);
   if (last === undefined) return { rows: [], next: undefined };
@@ -60,15 +62,28 @@ export async function searchDeliveries(
   if (search.find !== undefined) {
     conditions.push(await isAbout(db, search.find, given.streamId));
   }
-  const { rows } = await sql<DeliveryRow>`
-    select ${sql.join(deliveryColumns.map((column) => sql.ref(column)))}
-    from delivery where ${allOf(conditions)} order by id ${direction} limit ${limit + 1}`.execute(
-    db,
-  );
+  const { rows, testedTo } =
+    body === undefined
+      ? { rows: await listRows(db, conditions, direction, limit + 1), testedTo: undefined }
+      : await findByBody(db, body, { conditions, direction, isBeyond: beyond, limit: limit + 1 });
   const found = rows.slice(0, limit).map(toDeliverySummary);
   const next =
-    rows.length > limit ? found.at(-1)?.id : checked.length < stretch.length ? last.id : undefined;
+    rows.length > limit
+      ? found.at(-1)?.id
+      : (testedTo ?? (checked.length < stretch.length ? last.id : undefined));
   return { rows: found, next, searchedTo: next };
+}
+
+async function listRows(
+  db: Kysely<Tables>,
+  conditions: readonly RawBuilder<SqlBool>[],
+  direction: RawBuilder<unknown>,
+  limit: number,
+): Promise<DeliveryRow[]> {
+  const { rows } = await sql<DeliveryRow>`
+    select ${sql.join(deliveryColumns.map((column) => sql.ref(column)))}
+    from delivery where ${allOf(conditions)} order by id ${direction} limit ${limit}`.execute(db);
+  return rows;
 }
 
 function attemptedWithin({ attemptedFrom, attemptedTo }: DeliverySearch): RawBuilder<SqlBool>[] {

@@ -2,6 +2,7 @@ import { Download } from 'lucide-react';
 import { useState } from 'react';
 import type { ListFilter } from '../../../data/live/liveCache.ts';
 import { Button } from '../../../ui/button.tsx';
+import { ActionWord } from '../filters/actionWord.tsx';
 import { Dialog, DialogFooter } from '../../../ui/dialog.tsx';
 import type { Tasks } from '../../../ui/task.tsx';
 import { download } from '../../../ui/text/download.ts';
@@ -34,7 +35,7 @@ export function ExportButton({ filter, tasks }: { filter: ListFilter; tasks: Tas
         onClick={() => setOpen(true)}
       >
         <Download size={14} strokeWidth={1.5} aria-hidden="true" />
-        <span className="max-sm:sr-only">Export…</span>
+        <ActionWord>Export…</ActionWord>
       </Button>
       {isOpen && (
         <Dialog title="Export deliveries" onClose={() => setOpen(false)}>

@@ -7,10 +7,19 @@ import { ATTEMPT_RANGES, SINCES, type DeliveriesSearch } from '../../../data/sea
 import { nameOfDestination } from '../../../words/destinations.ts';
 import { nameOfStreamId } from '../../../words/names.ts';
 import type { WatchedChain } from '../../../chains/timeline.ts';
+import { ActionWord } from './actionWord.tsx';
 import { SearchInput } from './searchInput.tsx';
 import { Button, Keycap } from '../../../ui/button.tsx';
 
-type FilterName = CountedField | 'q' | 'triedFrom' | 'triedUntil' | 'from' | 'until' | 'replay';
+type FilterName =
+  | CountedField
+  | 'q'
+  | 'body'
+  | 'triedFrom'
+  | 'triedUntil'
+  | 'from'
+  | 'until'
+  | 'replay';
 
 /** Returns the search param and a description of each active filter. */
 function chosenOf(
@@ -39,6 +48,7 @@ function chosenOf(
     attempts: ATTEMPT_RANGES.find(({ value }) => value === search.attempts)?.label,
     since: search.since && `last ${SINCES.find(({ value }) => value === search.since)?.label}`,
     q: search.q && `“${search.q}”`,
+    body: search.body && `body: ${search.body}`,
     triedFrom:
       search.triedFrom === undefined
         ? undefined
@@ -97,7 +107,7 @@ export function DeliveryFilters({
 }) {
   const chosen = chosenOf(search, streams, stream, chains);
   return (
-    <div className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2">
+    <div className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-1.5">
       {onFilter !== null && (
         <Button onClick={onFilter}>
           <FilterIcon size={14} strokeWidth={1.5} aria-hidden="true" />
@@ -106,27 +116,27 @@ export function DeliveryFilters({
         </Button>
       )}
       <SearchInput key={search.q} text={search.q ?? ''} onSearch={onSearch} />
-      {chosen.length === 0 && (
-        <span className="text-12 text-faint max-sm:hidden">All deliveries</span>
-      )}
-      {chosen.map(([name, word]) => (
-        <Button
-          key={name}
-          className="max-w-60 min-w-0"
-          aria-label={`${word}, remove`}
-          onClick={() => onRemove(name)}
-        >
-          <span className="min-w-0 truncate">{word}</span>
-          <X size={12} strokeWidth={1.5} aria-hidden="true" className="shrink-0" />
-        </Button>
-      ))}
-      {marked > 0 && (
-        <Button aria-label={`${marked} selected, clear`} onClick={onUnmark}>
-          <span className="data">{marked}</span> selected
-          <X size={12} strokeWidth={1.5} aria-hidden="true" />
-        </Button>
-      )}
-      <span className="ml-auto flex flex-wrap justify-end gap-1">
+      <span className="flex min-w-0 flex-[1_1_6rem] flex-wrap items-center gap-1.5 @min-[560px]/explorer:order-1 @min-[560px]/explorer:basis-full @min-[900px]/explorer:order-none @min-[900px]/explorer:basis-0">
+        {chosen.length === 0 && <span className="text-12 text-faint">All deliveries</span>}
+        {chosen.map(([name, word]) => (
+          <Button
+            key={name}
+            className="max-w-[min(15rem,100%)] min-w-0"
+            aria-label={`${word}, remove`}
+            onClick={() => onRemove(name)}
+          >
+            <span className="min-w-0 truncate">{word}</span>
+            <X size={12} strokeWidth={1.5} aria-hidden="true" className="shrink-0" />
+          </Button>
+        ))}
+        {marked > 0 && (
+          <Button aria-label={`${marked} selected, clear`} onClick={onUnmark}>
+            <span className="data">{marked}</span> selected
+            <X size={12} strokeWidth={1.5} aria-hidden="true" />
+          </Button>
+        )}
+      </span>
+      <span className="flex shrink-0 gap-1">
         {children}
         <Button
           variant="quiet"
@@ -139,10 +149,9 @@ export function DeliveryFilters({
           onClick={() => onReplay?.()}
         >
           <RotateCw size={14} strokeWidth={1.5} aria-hidden="true" />
-          <span className={marked > 0 ? '' : 'max-sm:sr-only'}>
+          <ActionWord keycap="r" isKept={marked > 0}>
             {marked > 0 ? `Replay ${marked}…` : 'Replay…'}
-          </span>
-          <Keycap>r</Keycap>
+          </ActionWord>
         </Button>
         <Button
           variant="quiet"
@@ -154,8 +163,7 @@ export function DeliveryFilters({
           ) : (
             <Pause size={14} strokeWidth={1.5} aria-hidden="true" />
           )}
-          <span className="max-sm:sr-only">{held ? 'Resume updates' : 'Pause updates'}</span>
-          <Keycap>l</Keycap>
+          <ActionWord keycap="l">{held ? 'Resume updates' : 'Pause updates'}</ActionWord>
         </Button>
       </span>
     </div>

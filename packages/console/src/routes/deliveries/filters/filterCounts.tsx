@@ -4,13 +4,21 @@ import { Link } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { useMemo, useState } from 'react';
 import { countsQuery } from '../../../data/queries/history.ts';
-import { toFilterGroups, toParam, type Choice, type FilterGroup } from './filterChoices.ts';
+import {
+  toFilterGroups,
+  toParam,
+  type Choice,
+  type CountedField,
+  type FilterGroup,
+} from './filterChoices.ts';
 import { formatCount } from '../../../ui/text/format.ts';
 import { isSearch, type ListFilter } from '../../../data/live/liveCache.ts';
 import { withoutUndefined, type DeliveriesSearch } from '../../../data/search.ts';
 import type { WatchedChain } from '../../../chains/timeline.ts';
+import { DELIVERY_CONDITIONS, PHASE_CONDITIONS } from '../../../words/condition.ts';
 import { Button } from '../../../ui/button.tsx';
 import { PeriodField } from '../../../ui/form/period/periodField.tsx';
+import { StatusShape, type Condition } from '../../../ui/status.tsx';
 import { ErrorPanel } from '../../../words/errorPanel.tsx';
 
 /** Number of values listed at first; there may be thousands of streams. */
@@ -88,6 +96,12 @@ export function FilterCounts({
   );
 }
 
+/** Signs of the values in the list, which the filter explains by the words next to them. */
+const SIGNS: { [Name in CountedField]?: Readonly<Record<string, Condition>> } = {
+  state: DELIVERY_CONDITIONS,
+  phase: PHASE_CONDITIONS,
+};
+
 /** Lists the first values of a filter, and the selected value even if it is further down. */
 function Choices({
   group: { name, title, choices },
@@ -112,6 +126,7 @@ function Choices({
           .map((choice) => {
             const { value, label, count, within } = choice;
             const chosen = isChosen(choice);
+            const sign = SIGNS[name]?.[value];
             return (
               <li key={value}>
                 <Link
@@ -135,6 +150,11 @@ function Choices({
                       : 'text-muted',
                   )}
                 >
+                  {sign !== undefined && (
+                    <span className="-mr-1.5 self-center">
+                      <StatusShape condition={sign} />
+                    </span>
+                  )}
                   <span data-cut className="min-w-0 flex-1 truncate">
                     {label}
                   </span>

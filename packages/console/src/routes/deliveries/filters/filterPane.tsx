@@ -25,7 +25,7 @@ export function useFilterPane(isInspecting: boolean) {
     draw: (content: React.ReactNode): React.ReactNode => {
       if (isNextToList) {
         return (
-          <div ref={beside} className="w-52 shrink-0 overflow-y-auto border-r border-line">
+          <div ref={beside} className="relative w-52 shrink-0 overflow-y-auto border-r border-line">
             {content}
           </div>
         );

@@ -13,7 +13,7 @@ export function SearchInput({
   const [typed, setTyped] = useState(text);
   return (
     <form
-      className="min-w-40 flex-1 sm:max-w-72"
+      className="min-w-0 flex-[1_1_60%] @min-[560px]/explorer:flex-[1_1_10rem] @min-[900px]/explorer:flex-[0_0_18rem]"
       onSubmit={(event) => {
         event.preventDefault();
         onSearch(typed.trim());

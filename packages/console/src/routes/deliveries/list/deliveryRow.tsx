@@ -16,9 +16,17 @@ import { nameOfStream } from '../../../words/names.ts';
 import { focusAny } from '../../../ui/keys/focusKeeper.ts';
 import { RowMark } from '../../../ui/list/rowMarks.tsx';
 import { Status } from '../../../ui/status.tsx';
+import { PhaseSign } from '../../../words/phaseSign.tsx';
 
 /** Columns in the order of the cells below; `.delivery-grid` in styles.css sets their widths. */
-const COLUMNS: readonly { label: string; numeric: boolean; className: string }[] = [
+const COLUMNS: readonly {
+  label: string;
+  numeric: boolean;
+  className: string;
+  /** Whether the cells are signs, so that the column is too narrow for its label. */
+  isOfSigns?: boolean;
+}[] = [
+  { label: 'Phase', numeric: false, className: 'cell-phase', isOfSigns: true },
   { label: 'Summary', numeric: false, className: 'cell-what' },
   { label: 'Time', numeric: false, className: '' },
   { label: 'State', numeric: false, className: '' },
@@ -27,7 +35,7 @@ const COLUMNS: readonly { label: string; numeric: boolean; className: string }[]
   { label: 'Stream', numeric: false, className: 'cell-stream' },
   { label: 'Chain', numeric: false, className: 'cell-chain' },
   { label: 'Block', numeric: true, className: 'cell-block' },
-  { label: 'Phase', numeric: false, className: 'cell-phase' },
+  { label: 'Pair', numeric: false, className: 'cell-pair' },
   { label: 'Attempts', numeric: true, className: 'wide-only' },
 ];
 
@@ -133,6 +141,7 @@ const DeliveryCells = memo(function DeliveryCells({
   const what = why === null ? row.about : `${why} · ${row.about}`;
   return (
     <>
+      <PhaseSign role="cell" phase={row.phase} className="cell-phase" />
       <span role="cell" className="cell-what truncate text-12" data-cut>
         {destination !== undefined && (
           <span className="data mr-2 text-muted" data-tip={destination}>
@@ -151,7 +160,7 @@ const DeliveryCells = memo(function DeliveryCells({
             onSelect(row.id);
           }}
           data-row-link={row.id}
-          data-tip={`${formatDateTime(row.createdAt)} · ${row.id}`}
+          data-tip={`${PHASE_CONDITIONS[row.phase].word} · ${formatDateTime(row.createdAt)} · ${row.id}`}
           className="after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
         >
           {formatRowTime(row.createdAt, today)}
@@ -190,14 +199,13 @@ const DeliveryCells = memo(function DeliveryCells({
       <span role="cell" className="data cell-block text-right">
         {formatCount(row.blockNumber)}
       </span>
-      <span role="cell" className="cell-phase flex items-center gap-2 overflow-hidden text-12">
-        <Status condition={PHASE_CONDITIONS[row.phase]} />
+      <span role="cell" className="data cell-pair text-faint">
         {pair !== undefined && (
           <span
-            className="data roomy-only truncate text-faint"
+            className="flex items-center gap-2 whitespace-nowrap"
             data-tip={`Delivery of the same match: ${pair.phase}, created ${formatDateTime(pair.createdAt)}`}
           >
-            {row.phase === 'confirmed' ? '← ' : '→ '}
+            <PhaseSign phase={pair.phase} />
             {formatRowTime(pair.createdAt, today).slice(0, -4)}
           </span>
         )}

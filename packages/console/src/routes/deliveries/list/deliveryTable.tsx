@@ -8,7 +8,8 @@ import type { PairOf } from './deliveryPairs.ts';
 import { formatCount, formatDateTime } from '../../../ui/text/format.ts';
 import { findRow, KEPT_ROWS, placeOf } from '../../../data/live/liveCache.ts';
 import type { WatchedChain } from '../../../chains/timeline.ts';
-import { useMedia } from '../../../ui/media.ts';
+import { SECOND_LINE_PX } from '../../../ui/list/density.ts';
+import { useNarrow } from '../../../ui/narrow.ts';
 import { useTallRowPx, useRowPx, useZone } from '../../../ui/preferences.ts';
 import { Button } from '../../../ui/button.tsx';
 import { createRowSlots } from '../../../ui/list/rowSlots.ts';
@@ -16,8 +17,8 @@ import { useRowWindow } from '../../../ui/list/rowWindow.ts';
 import { nameOfDestination } from '../../../words/destinations.ts';
 import { columnsOf, DeliveryRow } from './deliveryRow.tsx';
 
-/** Total height of the second and third lines of a row on narrow screens. */
-const LINES_PX = 40;
+/** Width of the list below which each row has two lines. */
+const TWO_LINES_BELOW_PX = 690;
 /** Number of scrolled pixels beyond which the list is no longer at the top. */
 const SCROLLED_PX = 8;
 
@@ -67,8 +68,11 @@ export function DeliveryTable({
      */
     searchedTo: number | undefined;
   } | null;
-  /** Reports whether the user has scrolled away from the newest row. */
-  onScrolled: (away: boolean) => void;
+  /**
+   * Reports whether the user has scrolled away from the newest row, and whether the rows fill at
+   * least two screens.
+   */
+  onScrolled: (away: boolean, isLong: boolean) => void;
   /** Reports whether the pointer or the focus is on the rows. */
   onUsed: (isUsed: boolean) => void;
   /** Content to show if the list is empty. */
@@ -77,10 +81,10 @@ export function DeliveryTable({
 }) {
   const zone = useZone();
   const today = useToday();
-  const wide = useMedia('(min-width: 900px)');
+  const [isNarrow, watchWidth] = useNarrow(TWO_LINES_BELOW_PX);
   const rowPx = useRowPx();
-  const narrowRowPx = useTallRowPx(LINES_PX);
-  const rowHeight = wide ? rowPx : narrowRowPx;
+  const tallRowPx = useTallRowPx(SECOND_LINE_PX);
+  const rowHeight = isNarrow ? tallRowPx : rowPx;
   const { scroller, list, first, end, style, scrollToRow } = useRowWindow<
     HTMLDivElement,
     HTMLDivElement
@@ -119,24 +123,30 @@ export function DeliveryTable({
     <div
       ref={scroller}
       className={clsx(
-        'delivery-list min-h-0 flex-1 overflow-x-hidden overflow-y-auto [overflow-anchor:none]',
+        'delivery-list min-h-0 flex-1 overflow-x-hidden overflow-y-auto [overflow-anchor:none] [scrollbar-gutter:stable]',
         ofOneStream && 'of-one-stream',
+        isNarrow && 'of-two-lines',
       )}
-      onScroll={(event) => onScrolled(event.currentTarget.scrollTop > SCROLLED_PX)}
+      onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) =>
+        onScrolled(scrollTop > SCROLLED_PX, scrollHeight > 2 * clientHeight)
+      }
     >
-      <div role="table" aria-label="Deliveries" aria-rowcount={rows.length + 1}>
-        <div role="rowgroup" className="sticky top-0 z-1 border-b border-line bg-bg max-md:sr-only">
+      <div ref={watchWidth} role="table" aria-label="Deliveries" aria-rowcount={rows.length + 1}>
+        <div
+          role="rowgroup"
+          className={clsx('sticky top-0 z-1 border-b border-line bg-bg', isNarrow && 'sr-only')}
+        >
           <div role="row" aria-rowindex={1} className="delivery-grid h-8 items-center pr-4 pl-7">
             <span role="columnheader" className="sr-only max-md:hidden">
               Selected
             </span>
-            {columnsOf(ofOneStream).map(({ label, numeric, className }) => (
+            {columnsOf(ofOneStream).map(({ label, numeric, className, isOfSigns }) => (
               <span
                 key={label}
                 role="columnheader"
-                className={`caps ${numeric ? 'text-right' : ''} ${className}`}
+                className={clsx('caps', numeric && 'text-right', className)}
               >
-                {label}
+                {isOfSigns === true ? <span className="sr-only">{label}</span> : label}
               </span>
             ))}
           </div>

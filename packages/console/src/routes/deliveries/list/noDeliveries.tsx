@@ -12,6 +12,7 @@ import { Ago } from '../../../ui/text/time.tsx';
 
 /** Explains that the list is empty, and offers other values for the active filters. */
 export function NoDeliveries({
+  isIncomplete,
   filter,
   search,
   streams,
@@ -19,6 +20,8 @@ export function NoDeliveries({
   onChoose,
   onClear,
 }: {
+  /** Whether a search has stopped before it checked all deliveries. */
+  isIncomplete: boolean;
   filter: ListFilter;
   search: DeliveriesSearch;
   streams: readonly StreamSummary[];
@@ -42,6 +45,7 @@ export function NoDeliveries({
       </div>
     );
   }
+  if (isIncomplete) return <p className="px-4 pt-6 pb-2 font-medium">No matches so far</p>;
   const instead = (
     counts === undefined ? [] : toFilterGroups(counts, search, streams, chains)
   ).filter(

@@ -2,7 +2,8 @@
 import { familyOf, isWaiting, retryWaitsMs, timeOfId } from '@sluice/kit/contract';
 import { hideSecrets } from '../../../base/hideSecrets.ts';
 import type { Store } from '../../../store/store.ts';
-import { notFound } from '../../httpErrors.ts';
+import type { CopySender } from '../../../deliver/copySender.ts';
+import { notFound, validationFailed } from '../../httpErrors.ts';
 import type { ApiFamilies, ApiFamily } from '../../family.ts';
 import type { Handlers } from '../../handlers.ts';
 import { fromCursor, toCursor } from '../../pages.ts';
@@ -10,11 +11,13 @@ import type { AboutHandlerNeeds } from '../account/about.ts';
 
 export interface DeliveryHandlerNeeds extends Pick<AboutHandlerNeeds, 'remainingWaitsMs'> {
   store: Store;
+  copies: CopySender;
   families: ApiFamilies;
 }
 
 export function createDeliveryHandlers({
   store,
+  copies,
   families,
   remainingWaitsMs,
 }: DeliveryHandlerNeeds) {
@@ -55,6 +58,16 @@ export function createDeliveryHandlers({
             )
           : [],
       };
+    },
+    async sendCopy({ params: { id }, body: { url, body, secret } }) {
+      if ((await store.readDelivery(id)) === undefined) throw notFound('Delivery');
+      const refused = await copies.refuse(url);
+      if (refused !== undefined) {
+        throw validationFailed('requestBody', [{ path: ['url'], message: refused }], {});
+      }
+      const sent = await copies.send({ of: id, url, body, secret });
+      const { webhookId, durationMs, status, error, responseBody } = sent;
+      return { webhookId, durationMs, status, error, responseBody };
     },
     async getDeliveryBody({ context, params: { id } }) {
       const body = await store.readDeliveryBody(id);
