@@ -2,7 +2,7 @@ import type { StreamSummary } from '@sluice/kit/sluice';
 import { ListFilter as FilterIcon, Pause, Play, RotateCw, X } from 'lucide-react';
 import { DELIVERY_CONDITIONS, PHASE_CONDITIONS } from '../../../words/condition.ts';
 import type { CountedField } from './filterChoices.ts';
-import { formatDateTime, formatId } from '../../../ui/text/format.ts';
+import { formatCount, formatDateTime, formatId } from '../../../ui/text/format.ts';
 import { ATTEMPT_RANGES, SINCES, type DeliveriesSearch } from '../../../data/search.ts';
 import { nameOfDestination } from '../../../words/destinations.ts';
 import { nameOfStreamId } from '../../../words/names.ts';
@@ -10,7 +10,16 @@ import type { WatchedChain } from '../../../chains/timeline.ts';
 import { SearchInput } from './searchInput.tsx';
 import { Button, Keycap } from '../../../ui/button.tsx';
 
-type FilterName = CountedField | 'q' | 'triedFrom' | 'triedUntil' | 'from' | 'until' | 'replay';
+type FilterName =
+  | CountedField
+  | 'blockFrom'
+  | 'blockTo'
+  | 'q'
+  | 'triedFrom'
+  | 'triedUntil'
+  | 'from'
+  | 'until'
+  | 'replay';
 
 /** Returns the search param and a description of each active filter. */
 function chosenOf(
@@ -38,6 +47,9 @@ function chosenOf(
           : 'still on the chain',
     attempts: ATTEMPT_RANGES.find(({ value }) => value === search.attempts)?.label,
     since: search.since && `last ${SINCES.find(({ value }) => value === search.since)?.label}`,
+    blockFrom:
+      search.blockFrom === undefined ? undefined : `from block ${formatCount(search.blockFrom)}`,
+    blockTo: search.blockTo === undefined ? undefined : `to block ${formatCount(search.blockTo)}`,
     q: search.q && `“${search.q}”`,
     triedFrom:
       search.triedFrom === undefined
