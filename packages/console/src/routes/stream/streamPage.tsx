@@ -15,7 +15,7 @@ import { Loading } from '../../ui/loading.tsx';
 import { DeliveryExplorer } from '../deliveries/explorer.tsx';
 import { FirstDelivery } from './firstDelivery.tsx';
 import { StreamHeader } from './streamHeader.tsx';
-import { StreamTimelines } from './streamTimelines.tsx';
+import { StreamRiver } from './streamRiver.tsx';
 import { useNamePage } from '../../ui/pageTitle.ts';
 import { listDestinations } from '../../words/destinations.ts';
 import { nameOfStream } from '../../words/names.ts';
@@ -148,7 +148,7 @@ function Tab({ tab, stream }: { tab: StreamTab; stream: StreamSummary }) {
     case 'deliveries':
       return (
         <>
-          <StreamTimelines stream={stream} />
+          <StreamRiver stream={stream} />
           <div className="min-h-80 flex-1">
             <DeliveryExplorer
               search={search}
