@@ -28,7 +28,7 @@ beforeAll(async () => {
   });
 });
 
-const laneOf = (page: Page): Locator => page.getByRole('slider', { name: /^Blocks of/ });
+const laneOf = (page: Page): Locator => page.getByRole('slider', { name: 'Blocks of Local chain' });
 
 const described = (page: Page): Promise<string | null> =>
   laneOf(page).getAttribute('aria-valuetext');
