@@ -5,7 +5,7 @@
  */
 import { type Kysely, sql } from 'kysely';
 import type { Engine } from '../packages/service/src/store/engine/engine.ts';
-import { MINUTE_MS, toHours } from '../packages/service/src/store/stats/statWrites.ts';
+import { ALL_STREAMS, MINUTE_MS, toHours } from '../packages/service/src/store/stats/statWrites.ts';
 import {
   DEFAULT_DELIVERY,
   DEFAULT_OPTIONS,
@@ -20,6 +20,9 @@ import { timeReadings, withFilledLedger } from './filledLedger.ts';
 const STREAMS = 200;
 const DAY_MINUTES = 1_440;
 const CHAIN = '0x1';
+/** Chains and hours of the chart by chain. */
+const CHAINS = 10;
+const MONTH_HOURS = 720;
 const BATCH = 10_000;
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const APPROVAL = '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925';
@@ -27,6 +30,12 @@ const APPROVAL = '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3
 const METRICS: readonly ActivityMetric[] = [
   ...(['delivered', 'answered_200', 'latency_10', 'latency_11', 'latency_12'] as const),
   ...(['latency_13', `matched_${TRANSFER}`, `matched_${APPROVAL}`] as const),
+];
+
+/** Metrics of the sums over all streams. */
+const SUMMED: readonly ActivityMetric[] = [
+  ...(['delivered', 'failed_attempts', 'matched', 'latency_10'] as const),
+  ...(['latency_11', 'latency_12', 'latency_13'] as const),
 ];
 
 export async function measureActivity(name: EngineName): Promise<Figures> {
@@ -48,6 +57,9 @@ export async function measureActivity(name: EngineName): Promise<Figures> {
     );
     figures['last hour of all streams'] = await timeReadings(() =>
       store.readActivity({ stepMinutes: 5, points: 12 }),
+    );
+    figures['10 chains, 30 days'] = await timeReadings(() =>
+      store.readChainActivity({ stepMinutes: 60, points: MONTH_HOURS }),
     );
   };
   await withFilledLedger(name, (db, engine) => fill(db, engine, ids, thisMinute), read);
@@ -106,6 +118,21 @@ async function fill(
         select stream_id, minute, chain, metric, n from ${some} as made`.execute(db);
     }
   };
+  const thisHour = thisMinute - (thisMinute % 60);
+  await append(
+    'stat_hour',
+    Array.from({ length: CHAINS }, (_, chain) =>
+      Array.from({ length: MONTH_HOURS }, (__, ago) =>
+        SUMMED.map((metric) => ({
+          stream_id: ALL_STREAMS,
+          minute: thisHour - ago * 60,
+          chain: `0x${chain}`,
+          metric,
+          n: 180,
+        })),
+      ),
+    ).flat(2),
+  );
   for (const stream_id of ids) {
     const minutes = Array.from({ length: DAY_MINUTES }, (_, ago) =>
       METRICS.map((metric) => ({

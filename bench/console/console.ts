@@ -22,6 +22,7 @@ import { startFront } from './front.ts';
 import { measureHeap } from './heap.ts';
 import { measureList } from './list.ts';
 import { measurePayload } from './payload.ts';
+import { measureRiver } from './river.ts';
 
 const API_KEY = 'bench_console_key_0123456789';
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
@@ -35,6 +36,7 @@ const PARTS: Record<string, (bench: Bench) => Promise<Figures>> = {
   arrival: measureArrival,
   pages: measureFirstLoads,
   fleet: measureFleet,
+  river: measureRiver,
 };
 
 /** @param names parts to measure. Default: all */

@@ -19,6 +19,8 @@ export interface Front {
   url: string;
   /** Sends new deliveries over the live feed until `stopAppending` is called. */
   append(perSecond: number): void;
+  /** Sends events over the live feed until `stopAppending` is called. */
+  mine(event: (sequence: number) => LiveEvent, perSecond: number): void;
   stopAppending(): void;
   stop(): Promise<void>;
 }
@@ -38,6 +40,13 @@ export async function startFront(serviceUrl: string, streamId: string): Promise<
   };
   let timer: NodeJS.Timeout | undefined;
   let appended = 0;
+  const mine: Front['mine'] = (event, perSecond) => {
+    timer = setInterval(() => {
+      for (let each = 0; each < (perSecond * TICK_MS) / 1_000; each++) {
+        send(`data: ${JSON.stringify(event(appended++))}\nid: ${appended}\n\n`);
+      }
+    }, TICK_MS);
+  };
   // Keeps the feed from falling silent, because the console treats a silent feed as disconnected.
   const beats = setInterval(() => send(':\n\n'), 1_000);
   const server = createServer((request, response) => {
@@ -84,17 +93,12 @@ export async function startFront(serviceUrl: string, streamId: string): Promise<
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    append(perSecond) {
-      timer = setInterval(() => {
-        for (let each = 0; each < (perSecond * TICK_MS) / 1_000; each++) {
-          const event: LiveEvent = {
-            type: 'delivery',
-            delivery: toRow(streamId, Date.now(), appended++),
-          };
-          send(`id: ${appended}\ndata: ${JSON.stringify(event)}\n\n`);
-        }
-      }, TICK_MS);
-    },
+    append: (perSecond) =>
+      mine(
+        (sequence) => ({ type: 'delivery', delivery: toRow(streamId, Date.now(), sequence) }),
+        perSecond,
+      ),
+    mine,
     stopAppending: () => clearInterval(timer),
     async stop() {
       clearInterval(timer);

@@ -149,7 +149,7 @@ test.each(FREEZES)(
       await row(list, 'elsewhere').getByText('active', { exact: true }).count(),
     ).toBeGreaterThan(0);
     // Only the figures of the silent chain are dimmed.
-    const strip = list.getByRole('region', { name: 'All streams and chains' });
+    const strip = list.getByRole('region', { name: 'Blocks' });
     const color = (code: string) =>
       strip
         .getByRole('listitem')

@@ -24,6 +24,7 @@ import { LEDGER_FILE, openSqliteStore } from '../../service/src/store/engine/sql
 import {
   activityMetricsOf,
   MINUTE_MS,
+  toAllStreams,
   toHours,
   TOTAL_MINUTE,
 } from '../../service/src/store/stats/statWrites.ts';
@@ -466,17 +467,21 @@ function createStats(): Stats {
       total('transactions', transactions);
     },
     write(insert) {
-      for (const row of counts.values()) insert('stat', row);
-      const hours = new Map<string, Insertable<Tables['stat']>>();
-      for (const row of toHours([...counts.values()])) {
-        const key = `${row.stream_id} ${row.minute} ${row.chain} ${row.metric}`;
-        const known = hours.get(key);
-        if (known === undefined) hours.set(key, row);
-        else known.n += row.n;
-      }
-      for (const row of hours.values()) insert('stat_hour', row);
+      const rows = addedUp([...counts.values(), ...toAllStreams([...counts.values()])]);
+      for (const row of rows) insert('stat', row);
+      for (const row of addedUp(toHours(rows))) insert('stat_hour', row);
     },
   };
+}
+
+/** Adds up the counts with the same stream, minute, chain and metric. */
+function addedUp(rows: readonly Insertable<Tables['stat']>[]): Insertable<Tables['stat']>[] {
+  const sums = new Map<string, Insertable<Tables['stat']>>();
+  for (const row of rows) {
+    const key = `${row.stream_id} ${row.minute} ${row.chain} ${row.metric}`;
+    sums.set(key, { ...row, n: row.n + (sums.get(key)?.n ?? 0) });
+  }
+  return [...sums.values()];
 }
 
 type Insert = <Name extends keyof Tables>(name: Name, row: Insertable<Tables[Name]>) => void;

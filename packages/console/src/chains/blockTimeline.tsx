@@ -8,11 +8,9 @@ import type { Timeline, TimelineTick, TickFill } from './timeline.ts';
  */
 const SIZES = {
   row: { step: 3, width: 2, height: 18 },
-  chain: { step: 4, width: 3, height: 24 },
   dry: { step: 8, width: 6, height: 32 },
   /** At one pixel per block, hundreds of blocks fit the width of a phone. */
   long: { step: 1, width: 1, height: 32 },
-  wide: { step: 9, width: 6, height: 40 },
 } as const;
 type Size = (typeof SIZES)[keyof typeof SIZES];
 

@@ -1,6 +1,6 @@
 import type { DeliverySummary, TimelineBlock } from '@sluice/kit/sluice';
 import { expect, test } from 'vitest';
-import { chainTimeline, streamTimeline, type Timeline, type WatchedChain } from './timeline.ts';
+import { heightOf, streamTimeline, type Timeline, type WatchedChain } from './timeline.ts';
 
 const block = (number: number, matches = 0) => ({
   number,
@@ -57,27 +57,11 @@ const delivery = (changes: Partial<DeliverySummary>): DeliverySummary => ({
 
 const fills = (timeline: Timeline) => timeline.ticks.map(({ fill }) => fill);
 
-test('blocks are ordered oldest first, and hollow above the final block', () => {
-  const timeline = chainTimeline(chain(), 60);
-  expect(fills(timeline)).toEqual(['empty', 'solid', 'empty', 'hollow']);
-  expect(timeline.unconfirmed).toBe(2);
-});
-
 test('the height grows with matches and stays within the timeline', () => {
-  const blocks = [block(4, 100_000), block(3, 8), block(2, 1), block(1, 0)];
-  const heights = chainTimeline(chain({ blocks }), 60).ticks.map(({ height }) => height);
+  const heights = [0, 1, 8, 100_000].map(heightOf);
   expect(heights[0]).toBe(0);
-  expect(heights).toEqual(heights.toSorted((a, b) => a - b));
+  expect(heights).toEqual(heights.toSorted((x, y) => x - y));
   expect(heights.at(-1)).toBe(1);
-});
-
-test('only the newest blocks that fit are shown', () => {
-  expect(fills(chainTimeline(chain(), 2))).toEqual(['empty', 'hollow']);
-});
-
-test('a removed block comes before its replacement', () => {
-  const timeline = chainTimeline(chain({ removed: [block(10, 2)] }), 60);
-  expect(fills(timeline).slice(-2)).toEqual(['reorged', 'hollow']);
 });
 
 test('a stream shows the result of its own deliveries', () => {

@@ -43,7 +43,8 @@ export interface Timeline {
 export const heightOf = (count: number): number =>
   count === 0 ? 0 : Math.min(1, 0.35 + Math.log2(count) / 6);
 
-const isFinal = (chain: WatchedChain, blockNumber: number): boolean =>
+/** Returns whether the block is confirmed by the conditions of the chain. */
+export const isFinal = (chain: WatchedChain, blockNumber: number): boolean =>
   chain.confirmations === 'finalized'
     ? blockNumber <= (chain.confirmedUpTo ?? -1)
     : chain.head !== null && blockNumber <= chain.head - chain.confirmations;
@@ -73,14 +74,6 @@ function toTimeline(
     ),
     unconfirmed: rows.filter(({ block }) => !isFinal(chain, block.number)).length,
   };
-}
-
-/** Returns the timeline of a chain, with the matches of all streams. */
-export function chainTimeline(chain: WatchedChain, length: number): Timeline {
-  return toTimeline(chain, length, (block) => ({
-    height: heightOf(block.matches),
-    fill: block.matches === 0 ? 'empty' : isFinal(chain, block.number) ? 'solid' : 'hollow',
-  }));
 }
 
 const rank: Record<TickFill, number> = {

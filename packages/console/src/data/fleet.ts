@@ -41,7 +41,7 @@ export function useRecentDeliveries(): RecentDeliveries {
 }
 
 /** Returns the newest deliveries of a list, which may not have loaded yet. */
-export function toRecentDeliveries(data: DeliveryPages | undefined): RecentDeliveries {
+function toRecentDeliveries(data: DeliveryPages | undefined): RecentDeliveries {
   if (data === undefined) return { rows: NONE, since: Infinity };
   const all = rowsOf(data);
   const rows = all.slice(0, RECENT_ROWS);

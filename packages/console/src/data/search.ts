@@ -139,6 +139,9 @@ export interface DeliveriesSearch {
   from?: number;
   /** Latest creation time of the deliveries, inclusive, in Unix milliseconds. */
   until?: number;
+  /** First and last block of the deliveries, inclusive. */
+  blockFrom?: number;
+  blockTo?: number;
   /** Text to search for: a transaction hash, an address, or part of a label or a summary. */
   q?: string;
   /** Text or path to search for in the bodies, see `readBodyQuery`. */
@@ -178,6 +181,8 @@ function parseFilters(input: Record<string, unknown>): DeliveriesSearch {
     since: pick(input['since'], valuesOf(SINCES)),
     from: time(input['from']),
     until: time(input['until']),
+    blockFrom: position(input['blockFrom']),
+    blockTo: position(input['blockTo']),
     q: text(input['q'], MAX_FIND_LENGTH),
     body: bodyQuery(input['body']),
     triedFrom: time(input['triedFrom']),
@@ -342,6 +347,8 @@ export function toListFilter(search: DeliveriesSearch): ListFilter {
     body: search.body,
     attemptedFrom: search.triedFrom,
     attemptedTo: search.triedUntil,
+    blockFrom: search.blockFrom,
+    blockTo: search.blockTo,
     createdFrom: search.from,
     createdTo: search.until,
     sinceMs: SINCES.find(({ value }) => value === search.since)?.ms,

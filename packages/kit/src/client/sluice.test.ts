@@ -77,11 +77,13 @@ describe('each call', () => {
     ]);
   });
 
-  it('activity, timelines, changes, addresses, reorgs and gaps have their own paths', async () => {
+  it('activity, blocks, timelines, changes, addresses, reorgs and gaps have their own paths', async () => {
     respondJson({ result: [] });
     await client().getActivity();
     await client().getActivity({ streamId: 's1', step: 60, points: 24 });
     await client().getActivityBreakdown({ streamId: 's1', step: 60, points: 24 });
+    await client().getChainActivity({ step: 60, points: 720 });
+    expect(await client().listBlocks({ chain: '0x1', limit: 200 })).toEqual([]);
     expect(await client().listTimelines({ streamIds: ['s1', 's2'] })).toEqual([]);
     expect(await client().listStreamChanges('s1')).toEqual([]);
     const search = { find: '0x28C6…1d60', limit: 5 };
@@ -93,6 +95,8 @@ describe('each call', () => {
       ['GET /sluice/activity'],
       ['GET /sluice/activity?streamId=s1&step=60&points=24'],
       ['GET /sluice/activity/breakdown?streamId=s1&step=60&points=24'],
+      ['GET /sluice/activity/chains?step=60&points=720'],
+      ['GET /sluice/blocks?chain=0x1&limit=200'],
       ['POST /sluice/timelines', { streamIds: ['s1', 's2'] }],
       ['GET /sluice/streams/s1/changes'],
       ['GET /sluice/streams/s1/addresses?limit=5&find=0x28C6%E2%80%A61d60'],

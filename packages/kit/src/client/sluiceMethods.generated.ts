@@ -16,6 +16,8 @@ import type {
   AptosNetwork,
   AuditPage,
   AuditRecord,
+  BlocksQuery,
+  ChainActivity,
   ChainCoverage,
   ChainGap,
   ChainHealth,
@@ -58,6 +60,7 @@ import type {
   NodeTestResult,
   PublicKey,
   ReadFeedOptions,
+  RecentBlocks,
   ReleaseFeed,
   Reorg,
   Replay,
@@ -157,13 +160,17 @@ export interface SluiceMethods {
   getReplayProgress: (id: string, options?: CallOptions) => CallResult<ReplayProgress>;
   /** Cancel a replay; deliveries that it already queued are sent. */
   cancelReplay: (id: string, options?: CallOptions) => CallResult<Replay>;
-  /** Read attempts over time, of one stream or all, oldest first. Counts lag by two seconds. They are kept for 2 days per minute and 15 days per hour: at most 576 steps of 5 minutes, or 360 of an hour. Earlier steps are empty. */
+  /** Read attempts over time, of one stream or all, oldest first. Counts lag by two seconds. They are kept for 2 days per minute and 30 days per hour: at most 576 steps of 5 minutes, or 720 of an hour. Earlier steps are empty. */
   getActivity: (query?: ActivityQuery, options?: CallOptions) => CallResult<Activity>;
   /** Break down the attempts and matches of the same period by status, chain and event. Statuses and records are sorted by frequency. Records are counted once, when their block is matched. */
   getActivityBreakdown: (
     query?: ActivityQuery,
     options?: CallOptions
   ) => CallResult<ActivityBreakdown>;
+  /** Read matches and attempts over time by chain, of one stream or all. The periods are those of `getActivity`. Counts lag by two seconds. */
+  getChainActivity: (query?: ActivityQuery, options?: CallOptions) => CallResult<ChainActivity>;
+  /** List the newest blocks of each chain with their matches and deliveries. Includes blocks that left the chain. */
+  listBlocks: (query?: BlocksQuery, options?: CallOptions) => CallResult<RecentBlocks[]>;
   /** Read the timelines of several streams. Returns the blocks that each stream matched, in the requested order. Unknown streams are left out. */
   listTimelines: (body: TimelineQuery, options?: CallOptions) => CallResult<StreamTimeline[]>;
   /** List the built-in receivers by name. A stream with the webhookUrl sluice://inbox/<name> delivers to an inbox. */

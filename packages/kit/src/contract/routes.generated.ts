@@ -100,6 +100,8 @@ export const SLUICE_ROUTES: Readonly<Record<SluiceRouteName, SluiceRoute>> = {
   explain: { method: 'GET', path: '/sluice/explain', takes: 'query' },
   getActivity: { method: 'GET', path: '/sluice/activity', takes: 'query' },
   getActivityBreakdown: { method: 'GET', path: '/sluice/activity/breakdown', takes: 'query' },
+  getChainActivity: { method: 'GET', path: '/sluice/activity/chains', takes: 'query' },
+  listBlocks: { method: 'GET', path: '/sluice/blocks', takes: 'query', reads: 'list' },
   listTimelines: { method: 'POST', path: '/sluice/timelines', takes: 'body', reads: 'list', repeatable: true },
   listInboxes: { method: 'GET', path: '/sluice/inboxes', reads: 'list' },
   setInbox: { method: 'PUT', path: '/sluice/inboxes/{name}', takes: 'body', repeatable: true },
@@ -184,6 +186,8 @@ export type SluiceRouteName =
   | 'explain'
   | 'getActivity'
   | 'getActivityBreakdown'
+  | 'getChainActivity'
+  | 'listBlocks'
   | 'listTimelines'
   | 'listInboxes'
   | 'setInbox'

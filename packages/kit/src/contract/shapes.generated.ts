@@ -104,7 +104,7 @@ export interface ActivityQuery {
   streamId?: string | undefined;
   /** Minutes per point. */
   step?: ActivityStep | undefined;
-  /** At most `MAX_POINTS` for the step: 1,500, 576 or 360. */
+  /** At most `MAX_POINTS` for the step: 1,500, 576 or 720. */
   points?: number | undefined;
   /** The last step contains this time, in Unix milliseconds. Default: now. */
   until?: number | undefined;
@@ -449,6 +449,27 @@ export interface BlockRange {
   from: number;
   to: number;
 }
+/** The chain, the stream and the number of newest blocks. */
+export interface BlocksQuery {
+  /** Default: all chains. */
+  chain?: string | undefined;
+  /** Counts only its matches. Default: all streams. */
+  streamId?: string | undefined;
+  /** At most 200 for each chain. Default: 60. */
+  limit?: number | undefined;
+}
+/** Matches and attempts over time, by chain. Each list has one number per step, oldest first. */
+export interface ChainActivity {
+  stepMinutes: ActivityStep;
+  /** Start of the first step, in Unix milliseconds. */
+  from: number;
+  /** Number of steps. */
+  points: number;
+  /** Whether the last step is still in progress. */
+  isPartial: boolean;
+  /** Chains without counts are left out. */
+  chains: ChainSteps[];
+}
 /** Whether other nodes agree on a chain's newest block. `agreed`: a second node has the same block · `alone`: no other node is available with a vote · `outvoted`: the majority has this block, a minority a different one · `disagreed`: there is no majority, and no block is accepted */
 export interface ChainAgreement {
   blockNumber: number;
@@ -568,6 +589,18 @@ export interface ChainProof {
 }
 /** The current state of a chain. `settling`: the next block failed a check, only one witness returned it, and it is accepted if its content stays the same. */
 export type ChainState = 'starting' | 'live' | 'catching-up' | 'settling' | 'down';
+/** The counts of one chain. */
+export interface ChainSteps {
+  /** Chain ID in hex */
+  chainId: string;
+  /** Matched records, counted once when their block is matched. */
+  matched: number[];
+  /** Deliveries that got their first 2xx. */
+  delivered: number[];
+  failedAttempts: number[];
+  /** Longest duration of an attempt with a 2xx, estimated from a histogram; null if there were none. */
+  slowestMs: (number | null)[];
+}
 /** How blocks are accepted. `evidence`: on the best evidence of the nodes; what it does not cover is marked · `strict`: only completely verified blocks · `node`: only the links between blocks are checked. */
 export type ChainTrust = 'evidence' | 'strict' | 'node';
 /** Labels of children. */
@@ -1930,6 +1963,38 @@ export interface ReceiverCertificate {
   expiresAt: number;
   /** Whether it had expired, or had less than 14 days left, at the time of the attempt. */
   expiresSoon: boolean;
+}
+/** A block with its matches and deliveries. */
+export interface RecentBlock {
+  number: number;
+  hash: string;
+  /** Time of the block in Unix milliseconds; for a removed block, when it was matched. */
+  timestamp: number;
+  /** Number of webhooks for the block, one per stream or part. */
+  matches: number;
+  /** Matched records. */
+  records: number;
+  /** Number of deliveries by state, without removal webhooks. `waiting`: in flight or not sent yet · `retrying`: failed, and wait for a retry. */
+  delivered: number;
+  waiting: number;
+  retrying: number;
+  failed: number;
+  cancelled: number;
+  /** Number of removal webhooks. */
+  undone: number;
+  /** Longest last attempt; null before the first. */
+  slowestMs: number | null;
+  /** Whether it left the chain. */
+  removed: boolean;
+  /** Codes of checks that the block did not pass; empty if it is verified. `docs/nodes.md` lists them. */
+  unverified: string[];
+}
+/** The newest blocks of a chain. */
+export interface RecentBlocks {
+  /** Chain ID in hex */
+  chainId: string;
+  /** Newest first. Removed blocks are listed only if a stream matched them. */
+  blocks: RecentBlock[];
 }
 /** The kinds of records that triggers and native balances are attached to. */
 export type RecordKind =

@@ -85,9 +85,9 @@ export const ACTIVITY_STEPS = [1, 5, 60] as const;
 
 /**
  * Maximum number of points of a chart, by step. The service keeps counts per minute for 2 days, and
- * per hour for 15 days.
+ * per hour for 30 days.
  */
-export const MAX_POINTS: Readonly<Record<ActivityStep, number>> = { 1: 1_500, 5: 576, 60: 360 };
+export const MAX_POINTS: Readonly<Record<ActivityStep, number>> = { 1: 1_500, 5: 576, 60: 720 };
 
 /** Types of calls, as the EVM defines them. */
 export const CALL_TYPES = ['call', 'callcode', 'delegatecall', 'staticcall'] as const;

@@ -32,7 +32,7 @@ export function testActivity(
       return read.points.reduce((sum, point) => sum + point.delivered, 0);
     };
 
-    test('keep minutes for two days, hours for 15 days, and totals without limit', async () => {
+    test('keep minutes for two days, hours for 30 days, and totals without limit', async () => {
       const now = Math.floor((await tools.store.readLedgerTime()) / MINUTE_MS);
       const fill = (table: string, minute: number, n: number) =>
         execute(`insert into ${table} values ('${streamId}', ${minute}, '0x1', 'delivered', ${n})`);
@@ -43,14 +43,15 @@ export function testActivity(
         await fill('stat_delta', threeDaysAgo - minute, 10);
       }
       await fill('stat_delta', threeDaysAgo, 100);
-      await fill('stat_delta', now - 16 * DAY_MINUTES, 1_000);
+      await fill('stat_delta', now - 29 * DAY_MINUTES, 1_000);
+      await fill('stat_delta', now - 31 * DAY_MINUTES, 10_000);
       await rollUp();
       expect(await delivered(1, 1_500)).toBe(1);
       expect(await delivered(5, 576)).toBe(1);
-      expect(await delivered(60, 360)).toBe(711);
+      expect(await delivered(60, 720)).toBe(1_711);
       await fill('stat_delta', threeDaysAgo, 5);
       await rollUp();
-      expect(await delivered(60, 360)).toBe(716);
+      expect(await delivered(60, 720)).toBe(1_716);
       expect((await tools.store.readTotals(streamId))[0]?.webhooksDelivered).toBe(7);
     });
 
@@ -114,6 +115,66 @@ export function testActivity(
       const last = await tools.store.readActivity(future);
       expect(last.points.at(-1)!.delivered).toBe(1_000);
       expect(last.isPartial).toBe(true);
+    });
+
+    test('are read by chain, of one stream or summed over all, and never counted twice', async () => {
+      const first = (await tools.store.createStream(draft(['0x1']))).id;
+      const second = (await tools.store.createStream(draft(['0x1']))).id;
+      const hour = Math.floor((await tools.store.readLedgerTime()) / MINUTE_MS / 60) * 60;
+      const fill = (id: string, minute: number, chain: string, metric: string, n: number) =>
+        execute(
+          `insert into stat_delta values ('${id}', ${minute}, '${chain}', '${metric}', ${n})`,
+        );
+      for (const [stream, n] of [
+        [first, 1],
+        [second, 10],
+      ] as const) {
+        await fill(stream, hour - 65, '0xa', 'delivered', n);
+        await fill(stream, hour - 70, '0xa', 'delivered', n);
+        await fill(stream, hour - 65, '0xa', 'failed_attempts', 2 * n);
+        await fill(stream, hour - 65, '0xa', 'answered_200', n);
+        await fill(stream, hour - 65, '0xa', 'latency_5', n);
+        await fill(stream, hour - 65, '0xa', `matched_${TRANSFER}`, n);
+        await fill(stream, hour - 65, '0xa', `matched_${APPROVAL}`, n);
+        await fill(stream, hour, '0xb', 'matched_transaction', n);
+      }
+      await fill(first, 0, '0xa', 'webhooks_delivered', 100);
+      await rollUp();
+      const asked = { stepMinutes: 60, points: 3 } as const;
+      const at = [hour - 120, hour - 60, hour].map((minute) => minute * MINUTE_MS);
+      const stepsOf = async (streamId?: string) => {
+        const { from, chains, ...rest } = await tools.store.readChainActivity({
+          streamId,
+          ...asked,
+          until: hour * MINUTE_MS,
+        });
+        expect(rest).toEqual({ points: 3, isPartial: expect.any(Boolean) as boolean });
+        expect(from).toBe(at[0]);
+        return chains.filter(({ chainId }) => chainId === '0xa' || chainId === '0xb');
+      };
+      const expected = (n: number) => [
+        {
+          chainId: '0xa',
+          matched: [2 * n, 0, 0],
+          delivered: [2 * n, 0, 0],
+          failedAttempts: [2 * n, 0, 0],
+          slowestMs: [10, null, null],
+        },
+        {
+          chainId: '0xb',
+          matched: [0, 0, n],
+          delivered: [0, 0, 0],
+          failedAttempts: [0, 0, 0],
+          slowestMs: [null, null, null],
+        },
+      ];
+      expect(await stepsOf(first)).toEqual(expected(1));
+      expect(await stepsOf()).toEqual(expected(11));
+      const { chains } = await tools.store.readBreakdown(asked);
+      expect(chains.find(({ chainId }) => chainId === '0xa')).toMatchObject({
+        delivered: 22,
+        matched: 22,
+      });
     });
 
     test('break down attempts and matches by response, chain and record type', async () => {

@@ -126,6 +126,54 @@ export function testReads(tools: StoreTools): void {
           },
         ],
       });
+      const none = {
+        matches: 0,
+        records: 0,
+        delivered: 0,
+        waiting: 0,
+        retrying: 0,
+        failed: 0,
+        cancelled: 0,
+        undone: 0,
+        slowestMs: null,
+        removed: false,
+        unverified: [],
+      };
+      const blocks = async (streamId?: string, limit = 10) => {
+        const [read, ...others] = await tools.store.listBlocks({
+          chain: chain.chain,
+          streamId,
+          limit,
+        });
+        expect(others).toEqual([]);
+        expect(read?.chainId).toBe(chain.chain);
+        return read!.blocks.map(({ timestamp, ...block }) => {
+          expect(timestamp).toBeGreaterThan(0);
+          return block;
+        });
+      };
+      const [ofInstead, ofGone, ofSent, ofStart] = [
+        { ...none, number: instead.number, hash: instead.hash },
+        { ...none, number: gone.number, hash: gone.hash, removed: true },
+        { ...none, number: sent.number, hash: sent.hash },
+        { ...none, number: sent.number - 1, hash: sent.parentHash },
+      ];
+      const sentOnce = { matches: 1, records: 1, delivered: 1, waiting: 1, slowestMs: 5 };
+      expect(await blocks()).toEqual([
+        { ...ofInstead, matches: 1, records: 1, waiting: 1 },
+        { ...ofGone, matches: 2, records: 2, cancelled: 2 },
+        { ...ofSent, ...sentOnce },
+        ofStart,
+      ]);
+      expect(await blocks(id)).toEqual([
+        ofInstead,
+        { ...ofGone, matches: 1, records: 1, cancelled: 1 },
+        { ...ofSent, ...sentOnce },
+        ofStart,
+      ]);
+      expect(await blocks(undefined, 1)).toHaveLength(2);
+      const all = await tools.store.listBlocks({ limit: 1 });
+      expect(all.map(({ chainId }) => chainId)).toContain(chain.chain);
       const [newest] = await tools.store.listTimelines({ streamIds: [id], limit: 1 });
       expect(newest?.chains).toEqual([{ ...place, from: instead.number, blocks: [hasLeft] }]);
       expect(await tools.store.listReorgs({ chain: chain.chain, limit: 10 })).toEqual([

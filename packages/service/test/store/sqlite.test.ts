@@ -246,7 +246,7 @@ describe('SQLite store', () => {
           select ${first} union all select n + 1 from minute where n < ${first + count - 1})
         insert into ${table} select '${id}', n, '0x1', 'delivered', 1 from minute`);
     const count = (table: string): unknown =>
-      other.prepare(`select count(*) as n from ${table}`).get()?.['n'];
+      other.prepare(`select count(*) as n from ${table} where stream_id = ?`).get(id)?.['n'];
     const thisMinute = Math.floor(Date.now() / 60_000);
     fill('stat', 1, 5_000);
     fill('stat_delta', thisMinute - 2_000, 2_000);
@@ -255,7 +255,9 @@ describe('SQLite store', () => {
     expect([count('stat_delta'), count('stat')]).toEqual([2_000, 5_000]);
     while (await store.rollUpStats());
     expect([count('stat_delta'), count('stat')]).toEqual([0, 2_000]);
-    expect(other.prepare('select sum(n) as n from stat').get()?.['n']).toBe(4_000);
+    expect(other.prepare('select sum(n) as n from stat where stream_id = ?').get(id)?.['n']).toBe(
+      4_000,
+    );
     other.close();
     await store.close();
   });

@@ -28,6 +28,9 @@ const PAINT_INTERVAL_MS = 250;
 /** Minimum time between two reloads of the stream summaries, which contain 24-hour counts. */
 const SUMMARY_INTERVAL_MS = 2_000;
 
+/** Minimum time between two reloads of the newest blocks with their deliveries. */
+const BLOCKS_INTERVAL_MS = 2_000;
+
 /** Minimum time between two reloads of the figures of visible replays. */
 const REPLAYS_INTERVAL_MS = 1_000;
 
@@ -119,19 +122,24 @@ export async function followLive(
   }
 }
 
-let summariesDueAt = 0;
-let summariesTimer: ReturnType<typeof setTimeout> | undefined;
-
-function refreshSummaries(queryClient: QueryClient, delayMs: number): void {
-  summariesTimer ??= setTimeout(
-    () => {
-      summariesTimer = undefined;
-      summariesDueAt = Date.now() + SUMMARY_INTERVAL_MS;
-      void queryClient.invalidateQueries({ queryKey: queryKeys.streams });
-    },
-    Math.max(delayMs, summariesDueAt - Date.now()),
-  );
+/** Returns a function that reloads queries, at most once per interval. */
+function createRefresh(queryKey: readonly string[], intervalMs: number) {
+  let dueAt = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  return (queryClient: QueryClient, delayMs: number): void => {
+    timer ??= setTimeout(
+      () => {
+        timer = undefined;
+        dueAt = Date.now() + intervalMs;
+        void queryClient.invalidateQueries({ queryKey });
+      },
+      Math.max(delayMs, dueAt - Date.now()),
+    );
+  };
 }
+
+const refreshSummaries = createRefresh(queryKeys.streams, SUMMARY_INTERVAL_MS);
+const refreshBlocks = createRefresh(queryKeys.blocks, BLOCKS_INTERVAL_MS);
 
 let replaysDueAt = 0;
 let replaysTimer: ReturnType<typeof setTimeout> | undefined;
@@ -213,10 +221,12 @@ export function applyEvents(queryClient: QueryClient, events: readonly LiveEvent
     markArrivals(deliveries);
     applyDeliveries(queryClient, deliveries);
     refreshSummaries(queryClient, PAINT_INTERVAL_MS);
+    refreshBlocks(queryClient, PAINT_INTERVAL_MS);
     refreshReplays(queryClient);
   }
   const ofChains = events.filter(({ type }) => ['block', 'reorg', 'chain'].includes(type));
   if (ofChains.length > 0) {
+    refreshBlocks(queryClient, PAINT_INTERVAL_MS);
     queryClient.setQueryData(chainsQuery.queryKey, (chains) =>
       chains === undefined
         ? undefined

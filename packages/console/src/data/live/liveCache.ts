@@ -21,6 +21,8 @@ type FilterName =
   | 'status'
   | 'attemptsFrom'
   | 'attemptsTo'
+  | 'blockFrom'
+  | 'blockTo'
   | 'createdFrom'
   | 'createdTo'
   | 'reorged'
@@ -66,6 +68,8 @@ const passes = (delivery: DeliverySummary, filter: ListFilter): boolean =>
     filter.status === String(delivery.status)) &&
   delivery.attempts >= (filter.attemptsFrom ?? 0) &&
   delivery.attempts <= (filter.attemptsTo ?? Infinity) &&
+  (filter.blockFrom === undefined || delivery.blockNumber >= filter.blockFrom) &&
+  (filter.blockTo === undefined || delivery.blockNumber <= filter.blockTo) &&
   (filter.createdFrom === undefined || timeOfId(delivery.id) >= filter.createdFrom) &&
   (filter.createdTo === undefined || timeOfId(delivery.id) <= filter.createdTo) &&
   (filter.sinceMs === undefined || timeOfId(delivery.id) >= Date.now() - filter.sinceMs);

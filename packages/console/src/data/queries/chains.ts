@@ -1,7 +1,8 @@
-import { queryOptions } from '@tanstack/react-query';
+import type { ActivityQuery, BlocksQuery } from '@sluice/kit/sluice';
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { watchChains } from '../live/liveCache.ts';
 import type { WatchedChain } from '../../chains/timeline.ts';
-import { sluice, queryKeys } from './service.ts';
+import { SUMMARY_REFRESH_MS, sluice, queryKeys } from './service.ts';
 
 /**
  * Interval at which gaps and reorgs are reloaded, because live events do not contain their entries.
@@ -35,16 +36,35 @@ export const nameQuery = (name: string) =>
     retry: false,
   });
 
-export const reorgsQuery = (chain: string) =>
+/** Reads the newest blocks of one chain or of all, with the matches of one stream or of all. */
+export const blocksQuery = (query: BlocksQuery) =>
   queryOptions({
-    queryKey: [...queryKeys.chains, 'reorgs', chain],
+    queryKey: [...queryKeys.blocks, query],
+    queryFn: ({ signal }) => sluice.listBlocks(query, { signal }),
+    // Keeps the blocks on the screen while more are loaded.
+    placeholderData: keepPreviousData,
+  });
+
+/** Reads matches and attempts over time by chain, of one stream or of all. */
+export const chainActivityQuery = (query: ActivityQuery) =>
+  queryOptions({
+    queryKey: ['chain activity', query],
+    queryFn: ({ signal }) => sluice.getChainActivity(query, { signal }),
+    refetchInterval: SUMMARY_REFRESH_MS,
+  });
+
+/** @param chain Default: all chains */
+export const reorgsQuery = (chain?: string) =>
+  queryOptions({
+    queryKey: [...queryKeys.chains, 'reorgs', chain ?? ''],
     queryFn: ({ signal }) => sluice.listReorgs({ chain }, { signal }),
     refetchInterval: CHAIN_LOG_REFRESH_MS,
   });
 
-export const gapsQuery = (chain: string) =>
+/** @param chain Default: all chains */
+export const gapsQuery = (chain?: string) =>
   queryOptions({
-    queryKey: [...queryKeys.chains, 'gaps', chain],
+    queryKey: [...queryKeys.chains, 'gaps', chain ?? ''],
     queryFn: ({ signal }) => sluice.listGaps({ chain }, { signal }),
     refetchInterval: CHAIN_LOG_REFRESH_MS,
   });
@@ -58,3 +78,30 @@ export const chainsQuery = queryOptions({
       Date.now(),
     ),
 });
+
+/**
+ * Finds the blocks of a stream's deliveries on one chain that were created in a period. Returns no
+ * blocks if there were no deliveries.
+ * @param period inclusive, in Unix milliseconds
+ */
+export async function blocksOfPeriod({
+  streamId,
+  chainId,
+  from,
+  until,
+}: {
+  streamId: string;
+  chainId: string;
+  from: number;
+  until: number;
+}): Promise<{ blockFrom?: number; blockTo?: number }> {
+  const query = { streamId, chainId, createdFrom: from, createdTo: until, limit: 1 };
+  const [oldest, newest] = await Promise.all([
+    sluice.listDeliveries({ ...query, order: 'oldest' }),
+    sluice.listDeliveries(query),
+  ]);
+  const [first, last] = [oldest.result[0]?.blockNumber, newest.result[0]?.blockNumber];
+  return first === undefined || last === undefined
+    ? {}
+    : { blockFrom: Math.min(first, last), blockTo: Math.max(first, last) };
+}

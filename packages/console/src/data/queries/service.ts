@@ -19,6 +19,7 @@ export const SUMMARY_REFRESH_MS = 30_000;
 export const queryKeys = {
   streams: ['streams'],
   chains: ['chains'],
+  blocks: ['blocks'],
   deliveries: ['deliveries'],
   delivery: (id: string) => ['delivery', id],
   stream: (id: string) => ['stream', id],

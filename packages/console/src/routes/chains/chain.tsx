@@ -4,10 +4,8 @@ import { useState } from 'react';
 import { nodeChangesQuery } from '../../data/queries/access.ts';
 import { chainCondition, isChainDown } from '../../words/condition.ts';
 import { formatCount, formatQuantity, formatSpan } from '../../ui/text/format.ts';
-import { useMedia } from '../../ui/media.ts';
-import { chainTimeline, type WatchedChain } from '../../chains/timeline.ts';
+import type { WatchedChain } from '../../chains/timeline.ts';
 import { BlockAge } from '../../chains/blockAge.tsx';
-import { BlockTimeline } from '../../chains/blockTimeline.tsx';
 import { UnverifiedCodes } from '../../chains/unverifiedCodes.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { ChainProblem } from '../../words/chainProblem.tsx';
@@ -19,16 +17,11 @@ import { type AddedNode, RemoveNode } from './removeNode.tsx';
 import { ResumeForm } from './resumeForm.tsx';
 import { ExplorerLink } from './explorerLink.tsx';
 
-const TIMELINE_LENGTH = 60;
-const NARROW_LENGTH = 34;
-
 /** Shows the progress of a chain, its nodes, gaps and reorgs. */
 export function Chain({ chain }: { chain: WatchedChain }) {
   const [resuming, setResuming] = useState(false);
   const [removed, setRemoved] = useState<AddedNode>();
   const { data: canChange } = useQuery(nodeChangesQuery);
-  const wide = useMedia('(min-width: 640px)');
-  const length = wide ? TIMELINE_LENGTH : NARROW_LENGTH;
   const { id, name, state, head, checkpoint, confirmedUpTo, confirmations } = chain;
   const { safe, finalized, agreement, providers, unverified, trust } = chain;
   const lag = head === null || checkpoint === null ? null : Math.max(0, head - checkpoint);
@@ -53,17 +46,8 @@ export function Chain({ chain }: { chain: WatchedChain }) {
           <UnverifiedCodes codes={Object.keys(unverified.byCode)} counts={unverified.byCode} />
         </div>
       )}
-      <div
-        data-stale={isChainDown(chain) || undefined}
-        className="mt-3 flex flex-wrap items-end gap-x-10 gap-y-3"
-      >
-        <BlockTimeline
-          size="wide"
-          timeline={chainTimeline(chain, length)}
-          length={length}
-          label={`Matches in the last ${length} blocks of ${name}`}
-        />
-        <dl className="grid grid-cols-[auto_auto] items-baseline gap-x-4">
+      <div data-stale={isChainDown(chain) || undefined} className="mt-3">
+        <dl className="grid grid-cols-[max-content_auto] items-baseline gap-x-4 sm:grid-cols-[repeat(3,max-content_auto)]">
           <Figure label="head">
             {head === null ? '–' : formatCount(head)}{' '}
             {head !== null && <ExplorerLink chainId={id} page="block" value={String(head)} />}

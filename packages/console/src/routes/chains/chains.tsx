@@ -1,10 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { chainsQuery } from '../../data/queries/chains.ts';
 import { formatQuantity } from '../../ui/text/format.ts';
 import type { WatchedChain } from '../../chains/timeline.ts';
 import { Button } from '../../ui/button.tsx';
+import { LaneHead } from '../../river/laneHead.tsx';
+import { River } from '../../river/river.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { AddNode } from './addNode.tsx';
@@ -19,6 +22,7 @@ const nodesOf = (chains: readonly WatchedChain[]): number =>
 /** Lists the chains with their progress, nodes and problems. */
 export function ChainsPage() {
   const chains = useQuery({ ...chainsQuery, refetchInterval: NODES_REFRESH_MS });
+  const navigate = useNavigate();
   const [isAdding, setAdding] = useState(false);
   return (
     <>
@@ -41,6 +45,13 @@ export function ChainsPage() {
             Add node…
           </Button>
         </header>
+      )}
+      {chains.data !== undefined && chains.data.length > 0 && (
+        <River
+          chains={chains.data}
+          Head={LaneHead}
+          onOpen={(search) => void navigate({ to: '/deliveries', search })}
+        />
       )}
       {chains.isPending && <Loading className="p-4" />}
       {chains.data?.length === 0 && (

@@ -186,7 +186,7 @@ function Header({
           variant="quiet"
           square
           aria-label="Edit and resend"
-          title="Edit and resend"
+          data-tip="Edit and resend"
           onClick={onEdit}
         >
           <PencilLine size={14} strokeWidth={1.5} aria-hidden="true" />

@@ -1,9 +1,11 @@
 import type { ChainCoverage, Job, StreamSummary } from '@sluice/kit/sluice';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { chainsQuery } from '../../data/queries/chains.ts';
 import { coverageQuery, jobsQuery, startBackfill } from '../../data/queries/streams.ts';
 import { queryKeys, sluice } from '../../data/queries/service.ts';
+import type { StreamSearch } from '../../data/search.ts';
 import { JOB_CONDITIONS } from '../../words/condition.ts';
 import { formatCount, formatQuantity } from '../../ui/text/format.ts';
 import { withLatest } from '../../data/live/liveCache.ts';
@@ -11,20 +13,11 @@ import type { WatchedChain } from '../../chains/timeline.ts';
 import { Button } from '../../ui/button.tsx';
 import { DestinationField } from '../../words/destinationField.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
+import { HOLE_WORDS } from '../../words/holes.ts';
 import { Select, TextField } from '../../ui/form/field.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Ago } from '../../ui/text/time.tsx';
 import { ByRange, FIRST_RANGES, MORE_RANGES, Unverified } from './coveredRanges.tsx';
-
-const HOLE_REASONS: Record<ChainCoverage['holes'][number]['reason'], string> = {
-  paused: 'stream paused',
-  terminated: 'stream terminated',
-  resumed: 'chain resumed at a later block',
-  state: 'no node had the state',
-  unread: 'expired before a consumer had read it',
-  children: 'children found later',
-  before: 'before the stream was created',
-};
 
 /**
  * Shows which blocks the stream was matched against and which it missed, lists its backfills, and
@@ -34,7 +27,8 @@ export function CoverageTab({ stream }: { stream: StreamSummary }) {
   const coverage = useQuery(coverageQuery(stream.id));
   const jobs = useQuery(jobsQuery(stream.id));
   const { data: chains = [] } = useQuery(chainsQuery);
-  const [range, setRange] = useState<Range | null>(null);
+  const search = useSearch({ from: '/frame/streams/$streamId' });
+  const [range, setRange] = useState<Range | null>(() => toRange(search));
   const chainOf = (id: string): WatchedChain | undefined => chains.find((each) => each.id === id);
 
   return (
@@ -95,6 +89,12 @@ export function CoverageTab({ stream }: { stream: StreamSummary }) {
     </div>
   );
 }
+
+/** Returns the range that a link asks to backfill. */
+const toRange = ({ chain, blockFrom, blockTo }: StreamSearch): Range | null =>
+  chain === undefined || blockFrom === undefined || blockTo === undefined
+    ? null
+    : { chainId: chain, from: blockFrom, to: blockTo };
 
 interface Range {
   chainId: string;
@@ -160,7 +160,7 @@ function Covered({
             <span className="data">
               {formatCount(hole.from)} – {formatCount(hole.to)}
             </span>
-            <span className="text-muted">{HOLE_REASONS[hole.reason]}</span>
+            <span className="text-muted">{HOLE_WORDS[hole.reason]}</span>
             <Button variant="quiet" className="ml-auto" onClick={() => onFill(hole.from, hole.to)}>
               Fill {formatQuantity(hole.to - hole.from + 1, 'block')}
             </Button>

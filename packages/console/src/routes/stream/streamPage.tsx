@@ -15,7 +15,7 @@ import { Loading } from '../../ui/loading.tsx';
 import { DeliveryExplorer } from '../deliveries/explorer.tsx';
 import { FirstDelivery } from './firstDelivery.tsx';
 import { StreamHeader } from './streamHeader.tsx';
-import { StreamTimelines } from './streamTimelines.tsx';
+import { StreamRiver } from './streamRiver.tsx';
 import { useNamePage } from '../../ui/pageTitle.ts';
 import { listDestinations } from '../../words/destinations.ts';
 import { nameOfStream } from '../../words/names.ts';
@@ -169,7 +169,7 @@ function Tab({
       return (
         <>
           <div hidden={isReading}>
-            <StreamTimelines stream={stream} />
+            <StreamRiver stream={stream} />
           </div>
           <div className="min-h-80 flex-1">
             <DeliveryExplorer

@@ -1,13 +1,13 @@
 import type { StreamSummary } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { memo } from 'react';
 import { activityQuery } from '../../data/queries/streams.ts';
 import { chainCondition, isChainDown } from '../../words/condition.ts';
 import { formatCount, formatDuration, formatShare } from '../../ui/text/format.ts';
-import { chainTimeline, type WatchedChain } from '../../chains/timeline.ts';
-import { BlockTimeline } from '../../chains/blockTimeline.tsx';
+import type { WatchedChain } from '../../chains/timeline.ts';
+import { River } from '../../river/river.tsx';
 import { ChainProblem } from '../../words/chainProblem.tsx';
 import { Sparkline } from '../../ui/chart/sparkline.tsx';
 import { BlockAge } from '../../chains/blockAge.tsx';
@@ -53,10 +53,8 @@ function useP95(): string {
   return newest === null ? '–' : formatDuration(newest);
 }
 
-const TIMELINE_LENGTH = 60;
-
-/** Maximum number of entries for chains. More would push the list of streams off the screen. */
-const SHOWN_CHAINS = 8;
+/** Maximum number of lanes. More would push the list of streams off the screen. */
+const SHOWN_CHAINS = 4;
 
 const rankOf = (chain: WatchedChain): number =>
   Number(chain.state === 'live' && !isChainDown(chain));
@@ -71,47 +69,39 @@ function describeRest(chains: readonly WatchedChain[]): string {
   return [...states].map(([word, { length }]) => `${formatCount(length)} ${word}`).join(', ');
 }
 
+/** Shows the state of a chain, its head, and how many blocks it is behind. */
 const ChainFigure = memo(function ChainFigure({ chain }: { chain: WatchedChain }) {
   const { head, checkpoint } = chain;
   const lag = head === null || checkpoint === null ? null : Math.max(0, head - checkpoint);
   const down = isChainDown(chain);
   return (
-    <li className="min-w-0 py-1.5 sm:w-60">
-      <div className="flex items-baseline gap-2">
-        <span className="data font-medium" data-tip={`${chain.name} ${chain.id}`}>
-          {chain.code}
-        </span>
-        <Status condition={chainCondition(chain)} className="text-12" />
-        <span
-          className={clsx('data ml-auto whitespace-nowrap', down && 'text-faint')}
-          data-tip="Newest known block"
-        >
-          {head === null ? '–' : formatCount(head)}
-        </span>
-        <span
-          className={`data min-w-8 text-right whitespace-nowrap ${lag === null || lag === 0 ? 'text-faint' : 'text-warn'}`}
-          data-tip="Blocks behind the head"
-        >
-          {lag === null || down ? '' : lag === 0 ? '±0' : `−${formatCount(lag)}`}
-          <BlockAge chain={chain} className={lag === null || down ? '' : 'ml-2'} />
-        </span>
+    <>
+      <div className="flex flex-wrap items-baseline gap-x-4 sm:block">
+        <p className="flex items-baseline gap-2">
+          <span className="data font-medium" data-tip={`${chain.name} ${chain.id}`}>
+            {chain.code}
+          </span>
+          <Status condition={chainCondition(chain)} className="text-12" />
+        </p>
+        <p className={clsx('data whitespace-nowrap', down && 'text-faint')}>
+          <span data-tip="Newest known block">{head === null ? '–' : formatCount(head)}</span>
+          {lag !== null && !down && (
+            <span
+              data-tip="Blocks behind the head"
+              className={lag === 0 ? 'text-faint' : 'text-warn'}
+            >
+              {lag === 0 ? ' ±0' : ` −${formatCount(lag)}`}
+              <BlockAge chain={chain} className="ml-2" />
+            </span>
+          )}
+        </p>
       </div>
       <ChainProblem chain={chain} className="line-clamp-2 text-12" />
-      {!down && (
-        <div className="mt-1 max-sm:hidden">
-          <BlockTimeline
-            size="chain"
-            timeline={chainTimeline(chain, TIMELINE_LENGTH)}
-            length={TIMELINE_LENGTH}
-            label={`Matches in the last ${TIMELINE_LENGTH} blocks of ${chain.name}`}
-          />
-        </div>
-      )}
-    </li>
+    </>
   );
 });
 
-/** Shows the totals of all streams in one line, then an entry for each chain, up to a limit. */
+/** Shows the totals of all streams in one line, then a lane for each chain, up to a limit. */
 export function FleetStrip({
   streams,
   chains,
@@ -123,53 +113,61 @@ export function FleetStrip({
   const redelivered = sum(streams?.map(({ redelivered24h }) => redelivered24h) ?? []);
   const failed = sum(streams?.map(({ failedAttempts24h }) => failedAttempts24h) ?? []);
   const p95 = useP95();
+  const navigate = useNavigate();
   const isLong = chains !== undefined && chains.length > SHOWN_CHAINS;
   const shown = isLong ? byTrouble(chains).slice(0, SHOWN_CHAINS - 1) : chains;
   const rest = isLong ? byTrouble(chains).slice(SHOWN_CHAINS - 1) : [];
   const number = (value: number): string => (streams === undefined ? '–' : formatCount(value));
   return (
-    <section aria-label="All streams and chains" className="border-b border-line px-4 py-1.5">
-      <dl className="flex min-h-8 flex-wrap items-center gap-x-6 gap-y-1">
-        <Figure label="Delivered, 24 h">
-          <span className="inline-flex items-center gap-3">
-            {number(delivered)}
-            {streams !== undefined && (
-              <Sparkline values={totalSeries(streams)} label="Deliveries per hour, last 24 hours" />
-            )}
-          </span>
-        </Figure>
-        <Figure label="Delivered per minute">
-          {streams === undefined ? '–' : rateOf(streams)}
-        </Figure>
-        <Figure label="Success rate">
-          {streams === undefined ? '–' : formatShare(delivered + redelivered, failed)}
-        </Figure>
-        <Figure label="Failed attempts">
-          <span className={failed > 0 ? 'text-bad' : undefined}>{number(failed)}</span>
-        </Figure>
-        <Figure label="p95">{p95}</Figure>
-      </dl>
-      <ul className="flex min-h-15.5 flex-wrap gap-x-8 max-sm:min-h-8 max-sm:flex-col">
-        {shown?.map((chain) => (
-          <ChainFigure key={chain.id} chain={chain} />
-        ))}
-        {rest.length > 0 && (
-          <li className="py-1.5 sm:w-60">
-            <Link
-              to="/chains"
-              className="inline-flex min-h-6 items-baseline gap-2 text-12 text-muted hover:underline"
-            >
-              {formatCount(rest.length)} more chains
-              <span className="text-faint">{describeRest(rest)}</span>
-            </Link>
-          </li>
-        )}
+    <>
+      <section aria-label="All streams" className="border-b border-line px-4 py-1.5">
+        <dl className="flex min-h-8 flex-wrap items-center gap-x-6 gap-y-1">
+          <Figure label="Delivered, 24 h">
+            <span className="inline-flex items-center gap-3">
+              {number(delivered)}
+              {streams !== undefined && (
+                <Sparkline
+                  values={totalSeries(streams)}
+                  label="Deliveries per hour, last 24 hours"
+                />
+              )}
+            </span>
+          </Figure>
+          <Figure label="Delivered per minute">
+            {streams === undefined ? '–' : rateOf(streams)}
+          </Figure>
+          <Figure label="Success rate">
+            {streams === undefined ? '–' : formatShare(delivered + redelivered, failed)}
+          </Figure>
+          <Figure label="Failed attempts">
+            <span className={failed > 0 ? 'text-bad' : undefined}>{number(failed)}</span>
+          </Figure>
+          <Figure label="p95">{p95}</Figure>
+        </dl>
         {chains?.length === 0 && (
-          <li className="py-1 text-warn">
+          <p className="py-1 text-warn">
             No chains yet. Start the service with <code className="data">--chain</code>.
-          </li>
+          </p>
         )}
-      </ul>
-    </section>
+      </section>
+      {shown !== undefined && shown.length > 0 && (
+        <River
+          chains={shown}
+          Head={ChainFigure}
+          onOpen={(search) => void navigate({ to: '/deliveries', search })}
+        />
+      )}
+      {rest.length > 0 && (
+        <p className="border-b border-line px-4 py-1.5">
+          <Link
+            to="/chains"
+            className="inline-flex min-h-6 items-baseline gap-2 text-12 text-muted hover:underline"
+          >
+            {formatCount(rest.length)} more chains
+            <span className="text-faint">{describeRest(rest)}</span>
+          </Link>
+        </p>
+      )}
+    </>
   );
 }

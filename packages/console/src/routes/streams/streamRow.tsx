@@ -23,7 +23,7 @@ import { RowMark } from '../../ui/list/rowMarks.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Ago } from '../../ui/text/time.tsx';
 import { useStatusToggle } from '../stream/statusToggle.ts';
-import { StreamTimeline } from '../stream/streamTimeline.tsx';
+import { StreamTimeline } from './streamTimeline.tsx';
 
 /** Number of blocks in the timelines of a row, divided among the chains that it shows. */
 const TIMELINE_LENGTH = 60;
@@ -90,7 +90,6 @@ export const StreamRow = memo(function StreamRow({
             {drawn.map((chain) => (
               <StreamTimeline
                 key={chain.id}
-                size="row"
                 chain={chain}
                 streamId={stream.id}
                 deliveries={deliveries}

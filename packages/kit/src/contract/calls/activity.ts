@@ -1,7 +1,17 @@
 import * as z from 'zod';
 import { text, flag, count, unixMs, chainId, tagged } from './basics.ts';
 import { component, named, shape } from '../named.ts';
-import { activityQuerySchema, listTimelinesSchema } from '../requests/activity.ts';
+import {
+  activityQuerySchema,
+  blocksQuerySchema,
+  listTimelinesSchema,
+} from '../requests/activity.ts';
+
+const activityStep = shape(
+  'ActivityStep',
+  'Minutes per point of a chart.',
+  z.union([z.literal(1), z.literal(5), z.literal(60)]),
+);
 
 const activityPoint = shape(
   'ActivityPoint',
@@ -31,11 +41,7 @@ const activity = named(
   'Activity',
   'Attempts over time, of one stream or all.',
   z.strictObject({
-    stepMinutes: shape(
-      'ActivityStep',
-      'Minutes per point of a chart.',
-      z.union([z.literal(1), z.literal(5), z.literal(60)]),
-    ),
+    stepMinutes: activityStep,
     result: z.array(activityPoint).describe('Oldest first, without gaps.'),
     isPartial: flag.describe('Whether the last step is still in progress.'),
   }),
@@ -85,6 +91,38 @@ const activityBreakdown = named(
   }),
 );
 
+const chainActivity = named(
+  'ChainActivity',
+  'Matches and attempts over time, by chain. Each list has one number per step, oldest first.',
+  z.strictObject({
+    stepMinutes: activityStep,
+    from: unixMs.describe('Start of the first step, in Unix milliseconds.'),
+    points: count.describe('Number of steps.'),
+    isPartial: flag.describe('Whether the last step is still in progress.'),
+    chains: z
+      .array(
+        shape(
+          'ChainSteps',
+          'The counts of one chain.',
+          z.strictObject({
+            chainId,
+            matched: z
+              .array(count)
+              .describe('Matched records, counted once when their block is matched.'),
+            delivered: z.array(count).describe('Deliveries that got their first 2xx.'),
+            failedAttempts: z.array(count),
+            slowestMs: z
+              .array(count.nullable())
+              .describe(
+                'Longest duration of an attempt with a 2xx, estimated from a histogram; null if there were none.',
+              ),
+          }),
+        ),
+      )
+      .describe('Chains without counts are left out.'),
+  }),
+);
+
 const timelineBlock = shape(
   'TimelineBlock',
   'A block that a stream matched, with its deliveries.',
@@ -122,6 +160,53 @@ const streamTimeline = shape(
   }),
 );
 
+const recentBlock = shape(
+  'RecentBlock',
+  'A block with its matches and deliveries.',
+  z.strictObject({
+    number: count,
+    hash: text,
+    timestamp: unixMs.describe(
+      'Time of the block in Unix milliseconds; for a removed block, when it was matched.',
+    ),
+    matches: count.describe('Number of webhooks for the block, one per stream or part.'),
+    records: count.describe('Matched records.'),
+    delivered: count.describe(
+      'Number of deliveries by state, without removal webhooks. `waiting`: in flight or not sent yet · `retrying`: failed, and wait for a retry.',
+    ),
+    waiting: count,
+    retrying: count,
+    failed: count,
+    cancelled: count,
+    undone: count.describe('Number of removal webhooks.'),
+    slowestMs: count.nullable().describe('Longest last attempt; null before the first.'),
+    removed: flag.describe('Whether it left the chain.'),
+    unverified: z
+      .array(text)
+      .describe(
+        'Codes of checks that the block did not pass; empty if it is verified. `docs/nodes.md` lists them.',
+      ),
+  }),
+);
+
+const recentBlockList = component(
+  'RecentBlockList',
+  z.strictObject({
+    result: z.array(
+      shape(
+        'RecentBlocks',
+        'The newest blocks of a chain.',
+        z.strictObject({
+          chainId,
+          blocks: z
+            .array(recentBlock)
+            .describe('Newest first. Removed blocks are listed only if a stream matched them.'),
+        }),
+      ),
+    ),
+  }),
+);
+
 const streamTimelineList = component(
   'StreamTimelineList',
   z.strictObject({ result: z.array(streamTimeline) }),
@@ -134,7 +219,7 @@ export const activityCalls = tagged('Sluice', {
     scope: 'history:read',
     summary: 'Read attempts over time, of one stream or all, oldest first',
     description:
-      'Counts lag by two seconds. They are kept for 2 days per minute and 15 days per hour: at most 576 steps of 5 minutes, or 360 of an hour. Earlier steps are empty.',
+      'Counts lag by two seconds. They are kept for 2 days per minute and 30 days per hour: at most 576 steps of 5 minutes, or 720 of an hour. Earlier steps are empty.',
     query: activityQuerySchema,
     response: activity,
     errors: [404, 422],
@@ -148,6 +233,26 @@ export const activityCalls = tagged('Sluice', {
       'Statuses and records are sorted by frequency. Records are counted once, when their block is matched.',
     query: activityQuerySchema,
     response: activityBreakdown,
+    errors: [404, 422],
+  },
+  getChainActivity: {
+    method: 'GET',
+    path: '/sluice/activity/chains',
+    scope: 'history:read',
+    summary: 'Read matches and attempts over time by chain, of one stream or all',
+    description: 'The periods are those of `getActivity`. Counts lag by two seconds.',
+    query: activityQuerySchema,
+    response: chainActivity,
+    errors: [404, 422],
+  },
+  listBlocks: {
+    method: 'GET',
+    path: '/sluice/blocks',
+    scope: 'history:read',
+    summary: 'List the newest blocks of each chain with their matches and deliveries',
+    description: 'Includes blocks that left the chain.',
+    query: blocksQuerySchema,
+    response: recentBlockList,
     errors: [404, 422],
   },
   listTimelines: {

@@ -18,7 +18,7 @@ export const activityQuerySchema = requestShape(
           .transform((step): ActivityStep => Number(step) as ActivityStep),
       ).describe('Minutes per point.'),
       points: queryCount(1, MAX_POINTS[1], 288).describe(
-        'At most `MAX_POINTS` for the step: 1,500, 576 or 360.',
+        'At most `MAX_POINTS` for the step: 1,500, 576 or 720.',
       ),
       until: wholeNumberText.optional().meta({
         ...WHOLE_NUMBER,
@@ -58,6 +58,16 @@ export const listTimelinesSchema = namedRequest(
       .max(200, timelineLimitError)
       .default(60)
       .describe('At most 200. Default: 60.'),
+  }),
+);
+
+export const blocksQuerySchema = requestShape(
+  'BlocksQuery',
+  'The chain, the stream and the number of newest blocks.',
+  z.object({
+    chain: anyChain.optional().describe('Default: all chains.'),
+    streamId: streamId.optional().describe('Counts only its matches. Default: all streams.'),
+    limit: queryCount(1, 200, 60).describe('At most 200 for each chain. Default: 60.'),
   }),
 );
 

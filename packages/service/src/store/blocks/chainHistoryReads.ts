@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Engine } from '../engine/engine.ts';
 import type { Tables } from '../tables/tables.ts';
 import type { ChainHistoryReads } from './contract.ts';
+import { listBlocks } from './recentBlocks.ts';
 import { listTimelines } from './timelines.ts';
 
 /** Reads the timelines, reorgs and gaps of chains. */
@@ -33,6 +34,8 @@ export function createChainHistoryReads(db: Kysely<Tables>, engine: Engine): Cha
         endedAt: row.ended_at,
       }));
     },
+
+    listBlocks: (asked) => listBlocks(db, engine, asked),
 
     listTimelines: (asked) => listTimelines(db, engine, asked),
   };

@@ -4,6 +4,7 @@ import type {
   Confirmations,
   DeliverMode,
   DeliverySummary,
+  RecentBlocks,
   Reorg,
   StreamTimeline,
   UnverifiedCode,
@@ -234,6 +235,15 @@ export interface ChainHistoryReads {
    * blocks, in the order of `streamIds`.
    */
   listTimelines(asked: { streamIds: readonly string[]; limit: number }): Promise<StreamTimeline[]>;
+  /**
+   * Lists the newest blocks of one chain or of all, with the matches of one stream or of all,
+   * including removed blocks with matches.
+   */
+  listBlocks(asked: {
+    chain?: string | undefined;
+    streamId?: string | undefined;
+    limit: number;
+  }): Promise<RecentBlocks[]>;
   /** Lists reorgs of one chain or of all, newest first. At most 100 are kept per chain. */
   listReorgs(asked: { chain?: string | undefined; limit: number }): Promise<Reorg[]>;
   /** Lists gaps of one chain or of all, newest first. At most 100 are kept per chain. */

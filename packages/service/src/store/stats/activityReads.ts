@@ -1,9 +1,9 @@
 /** Reads rolled-up counts over time. */
 import { type Kysely, sql } from 'kysely';
-import type { ActivityPoint } from '@sluice/kit/contract';
+import type { ActivityPoint, ChainSteps } from '@sluice/kit/contract';
 import { type Engine, readMoment, readNow } from '../engine/engine.ts';
 import { quantileMs, readBucket } from './latency.ts';
-import { MINUTE_MS } from './statWrites.ts';
+import { ALL_STREAMS, MINUTE_MS } from './statWrites.ts';
 import type { ActivityRange, ActivityCounts, ActivityReads, StreamActivity } from './contract.ts';
 import type { Tables } from '../tables/tables.ts';
 
@@ -36,7 +36,7 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
     const first = last - points + 1;
     const counted = sql`${sql.table(stepMinutes === HOUR_MINUTES ? 'stat_hour' : 'stat')}
       where minute >= ${first * stepMinutes} and minute < ${(last + 1) * stepMinutes}
-        ${streamId === undefined ? sql`` : sql`and stream_id = ${streamId}`}`;
+        and ${streamId === undefined ? sql`stream_id <> ${ALL_STREAMS}` : sql`stream_id = ${streamId}`}`;
     return { first, last, counted, isPartial: last === current };
   };
 
@@ -62,6 +62,23 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
         select chain, metric, cast(sum(n) as bigint) as n
         from ${counted} group by chain, metric`.execute(db);
       return { from: first * asked.stepMinutes * MINUTE_MS, ...toBreakdown(rows) };
+    },
+
+    async readChainActivity({ streamId = ALL_STREAMS, ...range }) {
+      const { stepMinutes, points } = range;
+      const { first, counted, isPartial } = await span({ streamId, ...range });
+      const { rows } = await sql<ChainCount & { step: number }>`
+        select chain, minute / ${sql.lit(stepMinutes)} - ${first} as step,
+          case when metric like 'matched%' then 'matched' else metric end as metric,
+          cast(sum(n) as bigint) as n
+        from ${counted} and (metric in ('delivered', 'failed_attempts') or metric like 'matched%'
+          or metric like 'latency%')
+        group by 1, 2, 3`.execute(db);
+      const chains = [...Map.groupBy(rows, ({ chain }) => chain)].map(([chainId, its]) =>
+        toChainSteps(chainId, its, points),
+      );
+      chains.sort((a, b) => (a.chainId < b.chainId ? -1 : 1));
+      return { from: first * stepMinutes * MINUTE_MS, points, isPartial, chains };
     },
 
     async readStreamStats() {
@@ -216,6 +233,23 @@ function toPoint(at: number, counts: readonly Count[]): ActivityPoint {
     },
     p50Ms: quantileMs(latencies, 0.5),
     p95Ms: quantileMs(latencies, 0.95),
+  };
+}
+
+function toChainSteps(
+  chainId: string,
+  counts: readonly (Counted & { step: number })[],
+  points: number,
+): ChainSteps {
+  const byStep = Map.groupBy(counts, ({ step }) => step);
+  const steps = Array.from({ length: points }, (_, step) => byStep.get(step) ?? []);
+  const of = (metric: string) => steps.map((its) => sumOf(its, (each) => each === metric));
+  return {
+    chainId,
+    matched: of('matched'),
+    delivered: of('delivered'),
+    failedAttempts: of('failed_attempts'),
+    slowestMs: steps.map((its) => quantileMs(toLatencies(its), 1)),
   };
 }
 

@@ -1,5 +1,10 @@
 /** Counts of matches, deliveries and attempts. */
-import type { ActivityBreakdown, ActivityPoint, ActivityStep } from '@sluice/kit/contract';
+import type {
+  ActivityBreakdown,
+  ActivityPoint,
+  ActivityStep,
+  ChainActivity,
+} from '@sluice/kit/contract';
 
 export interface StreamActivity {
   streamId: string;
@@ -84,6 +89,8 @@ export interface ActivityReads {
    * last roll-up.
    */
   readBreakdown(asked: ActivityRange): Promise<ActivityCounts>;
+  /** Returns the counts of each chain and step, as of the last roll-up. */
+  readChainActivity(asked: ActivityRange): Promise<Omit<ChainActivity, 'stepMinutes'>>;
   /** Reads the activity of all streams that are not deleted. */
   readStreamStats(): Promise<StreamActivity[]>;
 }

@@ -8,7 +8,7 @@ import type { Db, Tables } from '../tables/tables.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
 import type { DayFilter } from '../engine/days.ts';
 import { type Place, laneOf } from '../rows/laneIds.ts';
-import { latencyMetricOf } from './latency.ts';
+import { latencyMetricOf, readBucket } from './latency.ts';
 import type { StatWrites } from './contract.ts';
 import type { ActivityMetric, ResponseMetric, TotalMetric } from '../tables/stats.ts';
 
@@ -21,7 +21,7 @@ const HOUR_MINUTES = 60;
  * each (`MAX_POINTS` of the contract), so that the chart's first step is complete.
  */
 const MINUTES_KEPT = 2 * 24 * HOUR_MINUTES + HOUR_MINUTES;
-const HOURS_KEPT_MINUTES = 15 * 24 * HOUR_MINUTES + HOUR_MINUTES;
+const HOURS_KEPT_MINUTES = 30 * 24 * HOUR_MINUTES + HOUR_MINUTES;
 /** Maximum number of rows that one roll-up sums up, and that it deletes from each table. */
 const ROWS_AT_ONCE = 2_000;
 /** Value of `minute` for totals, which do not belong to a minute. */
@@ -60,8 +60,9 @@ export function createStatWrites(db: Kysely<Tables>, engine: Engine): StatWrites
           delete from stat_delta where ${engine.rowId} ${engine.isIn(sql`
             select ${engine.rowId} from stat_delta limit ${ROWS_AT_ONCE} ${engine.lockRows('update', { skipLocked: true })}`)}
           returning *`.execute(trx);
-        await addTo(trx, 'stat', rows);
-        await addTo(trx, 'stat_hour', toHours(rows));
+        const added = [...rows, ...toAllStreams(rows)];
+        await addTo(trx, 'stat', added);
+        await addTo(trx, 'stat_hour', toHours(added));
         const minute = Math.floor((await readNow(engine, trx)) / MINUTE_MS);
         const forgotten = [
           await forgetBefore(trx, 'stat', minute - MINUTES_KEPT),
@@ -78,6 +79,30 @@ export const toHours = <Row extends Pick<Stat, 'minute'>>(rows: readonly Row[]):
   rows
     .filter(({ minute }) => minute !== TOTAL_MINUTE)
     .map((row) => ({ ...row, minute: row.minute - (row.minute % HOUR_MINUTES) }));
+
+/** Value of `stream_id` for the sums over all streams. */
+export const ALL_STREAMS = '';
+
+/**
+ * Returns the counts that charts by chain need, to be summed over all streams, so that a chart of
+ * 30 days does not read the rows of each stream.
+ */
+export const toAllStreams = <Row extends Pick<Stat, 'minute' | 'metric'>>(
+  rows: readonly Row[],
+): (Row & { stream_id: string })[] =>
+  rows.flatMap((row) => {
+    const metric = chainMetricOf(row.metric);
+    return row.minute === TOTAL_MINUTE || metric === undefined
+      ? []
+      : [{ ...row, stream_id: ALL_STREAMS, metric }];
+  });
+
+function chainMetricOf(metric: Stat['metric']): ActivityMetric | undefined {
+  if (metric.startsWith('matched')) return 'matched';
+  const isNeeded =
+    metric === 'delivered' || metric === 'failed_attempts' || readBucket(metric) !== undefined;
+  return isNeeded ? (metric as ActivityMetric) : undefined;
+}
 
 /** A finished attempt, and the current state of its delivery. */
 export interface EndedAttempt {

@@ -24,7 +24,8 @@ export type ActivityMetric =
   | ResponseMetric
   | 'retries'
   | 'given_up'
-  | MatchedMetric;
+  | MatchedMetric
+  | 'matched';
 
 /** Number of attempts by HTTP status; `none` without a complete response. */
 export type ResponseMetric = `answered_${number | 'none'}`;
@@ -44,6 +45,7 @@ export type TotalMetric =
   | 'internal_transactions';
 
 interface StatTable {
+  /** Empty for the sums over all streams, in which `matched` counts records of every type. */
   stream_id: string;
   /** Unix minutes; 0 for a total. */
   minute: number;

@@ -2,7 +2,7 @@ import type { StreamSummary } from '@sluice/kit/sluice';
 import { ListFilter as FilterIcon, Pause, Play, RotateCw, X } from 'lucide-react';
 import { DELIVERY_CONDITIONS, PHASE_CONDITIONS } from '../../../words/condition.ts';
 import type { CountedField } from './filterChoices.ts';
-import { formatDateTime, formatId } from '../../../ui/text/format.ts';
+import { formatCount, formatDateTime, formatId } from '../../../ui/text/format.ts';
 import { ATTEMPT_RANGES, SINCES, type DeliveriesSearch } from '../../../data/search.ts';
 import { nameOfDestination } from '../../../words/destinations.ts';
 import { nameOfStreamId } from '../../../words/names.ts';
@@ -13,6 +13,8 @@ import { Button, Keycap } from '../../../ui/button.tsx';
 
 type FilterName =
   | CountedField
+  | 'blockFrom'
+  | 'blockTo'
   | 'q'
   | 'body'
   | 'triedFrom'
@@ -47,6 +49,9 @@ function chosenOf(
           : 'still on the chain',
     attempts: ATTEMPT_RANGES.find(({ value }) => value === search.attempts)?.label,
     since: search.since && `last ${SINCES.find(({ value }) => value === search.since)?.label}`,
+    blockFrom:
+      search.blockFrom === undefined ? undefined : `from block ${formatCount(search.blockFrom)}`,
+    blockTo: search.blockTo === undefined ? undefined : `to block ${formatCount(search.blockTo)}`,
     q: search.q && `“${search.q}”`,
     body: search.body && `body: ${search.body}`,
     triedFrom:

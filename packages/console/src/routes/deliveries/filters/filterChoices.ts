@@ -9,7 +9,17 @@ import type { WatchedChain } from '../../../chains/timeline.ts';
 /** Search params for which the deliveries are counted by value. */
 export type CountedField = Exclude<
   keyof DeliveriesSearch,
-  'sel' | 'view' | 'q' | 'body' | 'triedFrom' | 'triedUntil' | 'replay' | 'from' | 'until'
+  | 'sel'
+  | 'view'
+  | 'q'
+  | 'body'
+  | 'triedFrom'
+  | 'triedUntil'
+  | 'replay'
+  | 'from'
+  | 'until'
+  | 'blockFrom'
+  | 'blockTo'
 >;
 
 export interface Choice {

@@ -41,6 +41,17 @@ export function createActivityHandlers({
         })),
       };
     },
+    async getChainActivity({ query: { step, ...range } }) {
+      await readStream(range.streamId);
+      return {
+        stepMinutes: step,
+        ...(await store.readChainActivity({ stepMinutes: step, ...range })),
+      };
+    },
+    async listBlocks({ query }) {
+      await readStream(query.streamId);
+      return { result: await store.listBlocks(query) };
+    },
     async listStreamChanges({ params: { id } }) {
       await readStream(id);
       return { result: await store.listStreamChanges(id) };

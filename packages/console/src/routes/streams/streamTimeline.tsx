@@ -11,7 +11,6 @@ export function StreamTimeline({
   deliveries,
   since,
   length,
-  size,
   label,
 }: {
   chain: WatchedChain;
@@ -20,11 +19,10 @@ export function StreamTimeline({
   deliveries: readonly DeliverySummary[];
   since: number;
   length: number;
-  size: 'row' | 'wide';
   label: string;
 }) {
   const { data: recorded } = useQuery(timelineQuery(streamId));
   const past = recorded?.chains.find(({ chainId }) => chainId === chain.id);
   const timeline = streamTimeline(chain, { deliveries, since, past }, length);
-  return <BlockTimeline size={size} timeline={timeline} length={length} label={label} />;
+  return <BlockTimeline timeline={timeline} length={length} label={label} />;
 }

@@ -1,0 +1,215 @@
+import type { ChainCoverage, DeliveryFilter, StreamSummary } from '@sluice/kit/sluice';
+import { useId, useLayoutEffect, useRef, useState } from 'react';
+import type { WatchedChain } from '../chains/timeline.ts';
+import type { DeliveriesSearch } from '../data/search.ts';
+import { ReplayDialog } from '../routes/replays/new/replayDialog.tsx';
+import { Button } from '../ui/button.tsx';
+import { timeTicks } from '../ui/chart/timeTicks.ts';
+import { Segments } from '../ui/form/segments.tsx';
+import { useZone } from '../ui/preferences.ts';
+import { isChainDown } from '../words/condition.ts';
+import { ErrorPanel } from '../words/errorPanel.tsx';
+import type { Lane } from './lane.ts';
+import { type LaneRange, LaneView } from './laneView.tsx';
+import { LEVELS, type LevelName } from './levels.ts';
+import { type RiverLane, useRiverLanes } from './riverData.ts';
+import { RiverTable } from './riverTable.tsx';
+
+const LEGEND = [
+  ['bg-text', 'confirmed'],
+  ['border border-text', 'unconfirmed'],
+  ['bg-info', 'waiting'],
+  ['bg-bad', 'failed'],
+  ['bg-reorg', 'undone'],
+  ['border border-reorg', 'cancelled'],
+  ['border-b-2 border-warn', 'unverified'],
+] as const;
+
+const NO_COVERAGE: readonly ChainCoverage[] = [];
+
+/** Width in pixels of a label of the time axis, with space. */
+const TICK_PX = 56;
+
+/** The deliveries of a range of blocks or of a period on one chain. */
+export type RiverSearch = Pick<
+  DeliveriesSearch,
+  'chain' | 'blockFrom' | 'blockTo' | 'from' | 'until'
+>;
+
+const toSearch = ({ chain, lane }: RiverLane, { from, to }: LaneRange): RiverSearch =>
+  lane.unit === 'block'
+    ? { chain: chain.id, blockFrom: from, blockTo: to }
+    : { chain: chain.id, from, until: to };
+
+const toFilter = (
+  { chain, lane }: RiverLane,
+  { from, to }: LaneRange,
+  stream: StreamSummary | undefined,
+): DeliveryFilter => ({
+  chainId: chain.id,
+  ...(stream !== undefined && { streamId: stream.id }),
+  ...(lane.unit === 'block'
+    ? { blockFrom: from, blockTo: to }
+    : { createdFrom: from, createdTo: to }),
+});
+
+/**
+ * Draws a lane per chain with its newest blocks or its past, newest at the right. A click lists the
+ * deliveries of a block or step; a range can be listed, replayed or backfilled.
+ */
+export function River({
+  chains,
+  stream,
+  coverage = NO_COVERAGE,
+  Head,
+  onOpen,
+  onBackfill,
+}: {
+  chains: readonly WatchedChain[];
+  /** Shows only the matches of this stream. Default: all streams. */
+  stream?: StreamSummary;
+  /** The coverage of the stream. Default: none. */
+  coverage?: readonly ChainCoverage[] | undefined;
+  /** The label of a lane. */
+  Head: React.ComponentType<{ chain: WatchedChain }>;
+  /** Lists deliveries. */
+  onOpen: (search: RiverSearch) => void;
+  /** Starts a backfill of the stream. Default: no backfill is offered. */
+  onBackfill?: (search: RiverSearch) => void;
+}) {
+  useZone();
+  const keysId = useId();
+  const [levelName, setLevel] = useState<LevelName>('blocks');
+  const [isTable, setTable] = useState(false);
+  const [replaying, setReplaying] = useState<DeliveryFilter | null>(null);
+  const [measure, width] = useWidth();
+  const level = LEVELS.find(({ value }) => value === levelName)!;
+  const { lanes, error, refetch } = useRiverLanes({
+    chains,
+    streamId: stream?.id,
+    coverage,
+    level,
+    width,
+  });
+  return (
+    <section aria-label="Blocks" className="border-b border-line px-4 py-2">
+      <div className="flex flex-wrap items-center gap-x-4">
+        <Segments label="Zoom" options={LEVELS} value={levelName} onChange={setLevel} />
+        <Legend />
+        <Button
+          variant="quiet"
+          className="ml-auto"
+          aria-pressed={isTable}
+          onClick={() => setTable(!isTable)}
+        >
+          {isTable ? 'Hide table' : 'Show as table'}
+        </Button>
+      </div>
+      {error !== null && (
+        <ErrorPanel
+          what="Couldn't load blocks"
+          error={error}
+          onRetry={refetch}
+          stale={lanes.some(({ lane }) => lane.cells.length > 0)}
+        />
+      )}
+      <p id={keysId} className="sr-only">
+        Arrow keys move by blocks, Page Up and Page Down by ten, and Down goes to a removed block.
+        Enter lists the deliveries. Shift with the arrow keys selects a range.
+      </p>
+      <div ref={measure} className="sm:ml-44" />
+      <ul className="grid gap-y-1">
+        {lanes.map((each) => (
+          <li
+            key={each.chain.id}
+            data-stale={isChainDown(each.chain) || undefined}
+            className="grid items-center sm:grid-cols-[160px_minmax(0,1fr)] sm:gap-x-4"
+          >
+            <div className="min-w-0">
+              <Head chain={each.chain} />
+            </div>
+            {width > 0 && (
+              <LaneView
+                lane={each.lane}
+                width={width}
+                name={`Blocks of ${each.chain.name}`}
+                describedBy={keysId}
+                onOpen={(range) => onOpen(toSearch(each, range))}
+                onReplay={(range) => setReplaying(toFilter(each, range, stream))}
+                onBackfill={onBackfill && ((range) => onBackfill(toSearch(each, range)))}
+              />
+            )}
+          </li>
+        ))}
+      </ul>
+      {level.unit === 'step' && lanes[0] !== undefined && (
+        <TimeAxis lane={lanes[0].lane} width={width} />
+      )}
+      {isTable && (
+        <RiverTable lanes={lanes} onOpen={(lane, range) => onOpen(toSearch(lane, range))} />
+      )}
+      {replaying !== null && (
+        <ReplayDialog
+          title="Replay deliveries"
+          filter={replaying}
+          stream={stream}
+          name="from the chart of blocks"
+          onClose={() => setReplaying(null)}
+        />
+      )}
+    </section>
+  );
+}
+
+function Legend() {
+  return (
+    <p aria-hidden="true" className="flex flex-wrap gap-x-3 text-11 text-faint max-md:hidden">
+      {LEGEND.map(([look, word]) => (
+        <span key={word} className="inline-flex items-center gap-1.5">
+          <span className={`size-2 ${look}`} />
+          {word}
+        </span>
+      ))}
+    </p>
+  );
+}
+
+function TimeAxis({ lane, width }: { lane: Lane; width: number }) {
+  const ticks = timeTicks({
+    from: lane.cells[0]?.at ?? 0,
+    stepMs: lane.step,
+    count: lane.cells.length,
+    most: Math.max(1, Math.floor(width / TICK_PX)),
+  });
+  const isInside = (place: number): boolean =>
+    place * width > TICK_PX / 2 && (1 - place) * width > TICK_PX / 2;
+  return (
+    <div aria-hidden="true" className="relative h-4 sm:ml-44">
+      {ticks
+        .filter(({ place }) => isInside(place))
+        .map(({ place, label }) => (
+          <span
+            key={place}
+            className="data absolute -translate-x-1/2 text-11 text-faint"
+            style={{ left: `${place * 100}%` }}
+          >
+            {label}
+          </span>
+        ))}
+    </div>
+  );
+}
+
+/** Returns a ref and the width of its element in pixels; 0 before the first layout. */
+function useWidth() {
+  const element = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const observed = element.current!;
+    setWidth(observed.clientWidth);
+    const observer = new ResizeObserver(() => setWidth(observed.clientWidth));
+    observer.observe(observed);
+    return () => observer.disconnect();
+  }, []);
+  return [element, width] as const;
+}
