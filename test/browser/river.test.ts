@@ -84,10 +84,8 @@ test('a click lists a block, and dragging selects several to replay', async () =
   await page.mouse.move(x + width - 4, y + 30, { steps: 3 });
   await page.mouse.up();
   await page.getByRole('button', { name: 'Replay…' }).click();
-  await page
-    .getByRole('dialog')
-    .getByText(/Block: /)
-    .waitFor();
+  const dialog = page.getByRole('dialog', { name: 'Replay deliveries' });
+  await dialog.waitFor();
   await page.keyboard.press('Escape');
   await page.mouse.click(x + width - 4, y + 30);
   await page.getByRole('button', { name: /^from block/ }).waitFor();
