@@ -139,7 +139,7 @@ describe('a lane of blocks', () => {
       [2, true],
     ]);
     const [two] = lane.cells.slice(1);
-    expect(factsOf(lane, two, { row: 0 })).toContainEqual({
+    expect(factsOf(lane, two!, { row: 0 })).toContainEqual({
       label: 'gap',
       value: 'stream paused',
       tone: 'warn',
