@@ -23,12 +23,49 @@ const ANOTHER_EACH_TIME: [RegExp, string][] = [
   [/"score":\{"total"[^}]*\}/g, '"score":{"total":12,"latency":12,"lag":0,"failures":0,"doubt":0}'],
 ];
 
+/** Responses that depend on how long the service has been running. */
+const FIXED: Readonly<Record<string, unknown>> = {
+  '/sluice/incidents': {
+    result: [
+      {
+        id: '019aab00-0000-7000-8000-000000000002',
+        kind: 'receiver',
+        cause: '500 from 127.0.0.1:8545',
+        reason: 'HTTP 500',
+        chainId: null,
+        affected: [],
+        affectedCount: 2,
+        deliveryId: null,
+        startedAt: Date.UTC(2026, 10, 22, 9, 56),
+        endedAt: null,
+      },
+      {
+        id: '019aab00-0000-7000-8000-000000000001',
+        kind: 'chain',
+        cause: 'Base is down',
+        reason: 'no node responds',
+        chainId: '0x2105',
+        affected: [],
+        affectedCount: 0,
+        deliveryId: null,
+        startedAt: Date.UTC(2026, 10, 22, 3, 12),
+        endedAt: Date.UTC(2026, 10, 22, 3, 31),
+      },
+    ],
+  },
+};
+
 /** @param serviceUrl base URL to which all requests are forwarded, regardless of their host. */
 export async function startFront(serviceUrl: string): Promise<FrontProxy> {
   let underWay = 0;
   let since = Date.now();
   const server = createServer((request, response) => {
     const { pathname, search } = new URL(request.url ?? '/', serviceUrl);
+    const fixed = FIXED[pathname];
+    if (fixed !== undefined) {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(fixed));
+      return;
+    }
     const isFeed = pathname === '/sluice/events';
     if (!isFeed) underWay++;
     response.once('close', () => {

@@ -138,8 +138,8 @@ describe('a lane of blocks', () => {
       [5, false],
       [2, true],
     ]);
-    const [two] = lane.cells.slice(1);
-    expect(factsOf(lane, two!, { row: 0 })).toContainEqual({
+    const two = lane.cells.at(1)!;
+    expect(factsOf(lane, two, { row: 0 })).toContainEqual({
       label: 'gap',
       value: 'stream paused',
       tone: 'warn',
