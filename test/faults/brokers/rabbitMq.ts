@@ -83,6 +83,7 @@ export async function startRabbitMqBroker(): Promise<FaultBroker> {
       const expected = (await count())!;
       const channel = await channelOf();
       let read = 0;
+      let readAt = performance.now();
       await channel.prefetch(PREFETCH);
       await channel.consume(NAME, (message) => {
         const id = message!.properties.headers!['webhook-id'] as string;
@@ -91,10 +92,11 @@ export async function startRabbitMqBroker(): Promise<FaultBroker> {
         readAt = performance.now();
         if (read % ACKED === 0 || read === expected) channel.ack(message!, true);
       });
-      for (let before = -1; read < expected;) {
-        if (read === before) throw new Error(`read ${read} of ${expected} messages`);
-        before = read;
-        await wait(STALLED_MS);
+      while (read < expected) {
+        if (performance.now() - readAt > STALLED_MS) {
+          throw new Error(`read ${read} of ${expected} messages`);
+        }
+        await wait(100);
       }
       return counts;
     },
