@@ -35,7 +35,7 @@ test('search fields accept spaces, and Back undoes a search', async () => {
   expect(new URL(page.url()).search).toBe('');
 });
 
-test('a stream of a wallet includes native payments, and one of a contract does not', async () => {
+test('a stream of a wallet has its payments and token transfers, one of a contract neither', async () => {
   const page = await visitor.signedIn();
   for (const [address, isIncluded] of [
     [WALLET, true],
@@ -46,8 +46,9 @@ test('a stream of a wallet includes native payments, and one of a contract does 
     await page.keyboard.insertText(address);
     await page.keyboard.press('Control+Enter');
     await page.getByRole('navigation', { name: 'Stream' }).waitFor();
-    const { includeNativeTxs } = await world.client.streams.get(page.url().split('/').at(-1)!);
-    expect(includeNativeTxs).toBe(isIncluded);
+    const created = await world.client.streams.get(page.url().split('/').at(-1)!);
+    expect(created.includeNativeTxs).toBe(isIncluded);
+    expect(created.topic0.includes('Transfer(address,address,uint256)')).toBe(isIncluded);
   }
   await page.goto(`${world.url}/console/streams/new?address=${WALLET}`);
   const check = page.getByRole('checkbox', { name: /^Transactions/ });

@@ -28,6 +28,8 @@ export interface DraftFamily {
   readonly canDuplicate: boolean;
   /** Returns the draft with what the text of a link selects: events, an ABI or a path. */
   withEvents(draft: StreamDraft, text: string): Promise<StreamDraft>;
+  /** Returns the draft with what a stream of an account sends, unless it already has rules. */
+  withAccount(draft: StreamDraft): StreamDraft;
   /** Returns the draft of the demo stream on a chain. */
   withDemo(draft: StreamDraft): StreamDraft;
   /** Returns an example of what to watch on a chain; null if there is none. */

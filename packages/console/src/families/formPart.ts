@@ -9,7 +9,7 @@ export interface AddressHintsProps {
   chains: readonly WatchedChain[];
   /** The list in the address field. */
   list: AddressList;
-  onChange: (addresses: string) => void;
+  onChange: (draft: StreamDraft) => void;
 }
 
 /** The parts of the form that one chain family has. */
@@ -18,6 +18,6 @@ export interface FormParts {
   readonly Selection: ComponentType<PartProps>;
   /** Edits which data is added to the records. */
   readonly Additions: ComponentType<PartProps>;
-  /** Explains the entered addresses. */
+  /** Explains the entered addresses, and offers what fits them. */
   readonly AddressHints: ComponentType<AddressHintsProps>;
 }

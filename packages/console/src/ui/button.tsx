@@ -23,7 +23,10 @@ export function Button({
   square = false,
   className,
   ...props
-}: React.ComponentProps<'button'> & { variant?: keyof typeof VARIANTS; square?: boolean }) {
+}: Omit<React.ComponentProps<'button'>, 'title'> & {
+  variant?: keyof typeof VARIANTS;
+  square?: boolean;
+}) {
   return (
     <button
       type="button"

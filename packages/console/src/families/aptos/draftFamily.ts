@@ -19,6 +19,7 @@ export const APTOS_DRAFTS: DraftFamily = {
   hasContracts: false,
   canDuplicate: false,
   withEvents: async (draft, functions) => ({ ...draft, allAddresses: true, functions }),
+  withAccount: (draft) => draft,
   withDemo: (draft) => ({ ...draft, functions: TRANSFER }),
   findExample: () => ({
     name: 'Payments',

@@ -226,6 +226,20 @@ export function withRule<Draft extends EvmDraft>(draft: Draft, signature: string
   return { ...draft, rules: [...draft.rules, { signature, conditions: [], filterJson: null }] };
 }
 
+/**
+ * Events that tell of the token and NFT transfers of an account. Without an ABI, `Transfer` matches
+ * both ERC-20 and ERC-721 transfers.
+ */
+const WALLET_EVENTS: readonly string[] = [
+  'Transfer(address,address,uint256)',
+  'TransferSingle(address,address,address,uint256,uint256)',
+  'TransferBatch(address,address,address,uint256[],uint256[])',
+];
+
+/** Selects the token and NFT transfers of an account in a draft without rules. */
+export const withWalletEvents = <Draft extends EvmDraft>(draft: Draft): Draft =>
+  draft.rules.length > 0 ? draft : WALLET_EVENTS.reduce(withRule<Draft>, draft);
+
 export const withoutRule = <Draft extends EvmDraft>(draft: Draft, signature: string): Draft => ({
   ...draft,
   rules: draft.rules.filter((rule) => rule.signature !== signature),

@@ -1,7 +1,14 @@
 import type { Stream } from '@sluice/kit';
 import { isConfirmedAtOnce, parseConfirmations } from '@sluice/kit/contract';
 import type { DraftFamily } from '../draftFamily.ts';
-import { inputsOfCall, inputsOfEvent, selectsFunctions, withEvents, withRule } from './draft.ts';
+import {
+  inputsOfCall,
+  inputsOfEvent,
+  selectsFunctions,
+  withEvents,
+  withRule,
+  withWalletEvents,
+} from './draft.ts';
 import { readProblems } from './routes/reads.ts';
 import { validFactories } from './routes/factories.ts';
 import { findEvmExample } from './examples.ts';
@@ -42,6 +49,8 @@ export const EVM_DRAFTS: DraftFamily = {
       ? draft
       : signatures.reduce(withRule, withEvents({ ...draft, allAddresses: true }, items));
   },
+  withAccount: (draft) =>
+    withWalletEvents(draft.includeNativeTxs ? draft : { ...draft, includeNativeTxs: true }),
   withDemo: (draft) => withRule(draft, 'Transfer(address,address,uint256)'),
   findExample: findEvmExample,
 };

@@ -1,6 +1,6 @@
 import type { Recipe } from '../../routes/newStream/recipe.ts';
-import type { StreamDraft } from '../../routes/streamForm/draft/draft.ts';
-import { ERC20_TRANSFER, UNISWAP_V3_SWAP, withEvents, withRule, type Condition } from './draft.ts';
+import { ERC20_TRANSFER, UNISWAP_V3_SWAP, withEvents, withWalletEvents } from './draft.ts';
+import { withConditions, withLeastAmount } from './leastAmount.ts';
 import { parseEvents } from './routes/abiText.ts';
 import { NEW_FACTORY } from './routes/factories.ts';
 import { NEW_READ } from './routes/reads.ts';
@@ -15,12 +15,6 @@ const ERC1155_BATCH =
 const ERC721_TRANSFER =
   'event Transfer(address indexed from, address indexed to, uint256 indexed tokenId)';
 
-/** Adds the events of an ABI to a draft without rules, each with the same condition. */
-function withConditions(draft: StreamDraft, abi: string[], condition: Condition): StreamDraft {
-  const next = withEvents(draft, parseEvents(abi.join('\n')).items);
-  return { ...next, rules: next.rules.map((rule) => ({ ...rule, conditions: [condition] })) };
-}
-
 export const EVM_RECIPES: readonly Recipe[] = [
   {
     id: 'wallet',
@@ -29,13 +23,7 @@ export const EVM_RECIPES: readonly Recipe[] = [
     family: 'evm',
     toFill: ['addresses'],
     name: (subject = '') => `Wallet ${subject}`.trimEnd(),
-    // Without an ABI, `Transfer` matches both ERC-20 and ERC-721 transfers.
-    fill: (draft) =>
-      [
-        'Transfer(address,address,uint256)',
-        'TransferSingle(address,address,address,uint256,uint256)',
-        'TransferBatch(address,address,address,uint256[],uint256[])',
-      ].reduce(withRule, { ...draft, includeNativeTxs: true }),
+    fill: (draft) => withWalletEvents({ ...draft, includeNativeTxs: true }),
   },
   {
     id: 'transfers',
@@ -53,8 +41,7 @@ export const EVM_RECIPES: readonly Recipe[] = [
     family: 'evm',
     toFill: ['addresses', 'amount'],
     name: (subject) => (subject === undefined ? 'Large payments' : `Large ${subject} payments`),
-    fill: (draft) =>
-      withConditions(draft, [ERC20_TRANSFER], { name: 'value', operator: 'gte', value: '' }),
+    fill: (draft) => withLeastAmount(draft, ''),
   },
   {
     id: 'events',

@@ -33,7 +33,7 @@ import { type AddressFile, firstChains, WatchPart } from '../streamForm/watchPar
 import { useNamePage } from '../../ui/pageTitle.ts';
 import { useKeepDraft } from '../../ui/form/keepDraft.tsx';
 import type { WatchedChain } from '../../chains/timeline.ts';
-import { useAccountPayments } from './accountPayments.ts';
+import { useAccountRules } from './accountRules.ts';
 
 function Part({ title, children }: { title: string; children: React.ReactNode }) {
   return (
@@ -201,8 +201,8 @@ function NewStreamForm({
     : rows.slice(0, MAX_TRIED).map(({ address }) => address);
   const chain = chains.find(({ id }) => nameOfChain(id) === typed.chains[0]);
   const name = useName(typed, recipe, typed.allAddresses ? [] : rows, chain);
-  const payments = useAccountPayments(name.named, addresses, chain, recipe !== undefined);
-  const { draft } = payments;
+  const sent = useAccountRules(name.named, addresses, chain, recipe !== undefined);
+  const { draft } = sent;
   const problems = draftProblems(draft, addresses.length);
   const isRead = file === undefined || fileList !== null;
   const ready =
@@ -211,7 +211,7 @@ function NewStreamForm({
   const discard = (): void => storeDraft(stored, undefined);
   const kept = useKeepDraft(isChanged || file !== undefined, discard);
   const create = useMutation({
-    mutationFn: async (_sent: StreamDraft) => createStream(await payments.settle(), rows, setAdded),
+    mutationFn: async (_sent: StreamDraft) => createStream(await sent.settle(), rows, setAdded),
     onSuccess: async (id) => {
       await queryClient.invalidateQueries({ queryKey: queryKeys.streams });
       kept.letGo();
@@ -230,7 +230,7 @@ function NewStreamForm({
     problems: attempts > 0 ? problems : quiet(problems, draft),
     refusals: refusalsOf(create.error, create.variables, draft),
     onChange: (next: StreamDraft) => {
-      payments.onChange(next);
+      sent.onChange(next);
       name.onChange(next);
       setTyped(next);
     },

@@ -195,7 +195,7 @@ export function WatchPart(
             onChange={change}
           />
           <DoubtfulAddresses doubts={list.doubts} />
-          <AddressHints draft={draft} chains={chains} list={list} onChange={change} />
+          <AddressHints draft={draft} chains={chains} list={list} onChange={onChange} />
           <div className="mt-1 -ml-2.5 flex flex-wrap items-center gap-x-3">
             <FileField
               variant="quiet"

@@ -6,13 +6,13 @@ import { contractQuery } from '../../data/queries/chains.ts';
 import type { StreamDraft } from '../streamForm/draft/draft.ts';
 
 /**
- * Includes native payments if the draft's only address is an account, and excludes them for a
- * contract, because most payments of an account emit no log. The user's own choice takes
- * precedence.
+ * Sends the payments and token transfers of an account if it is the draft's only address, because
+ * an account emits no logs of its own, and excludes native payments for a contract. The user's own
+ * choice takes precedence.
  * @param addresses the addresses of the draft, in lowercase.
- * @param isGiven whether a recipe is selected; recipes set whether native payments are included.
+ * @param isGiven whether a recipe is selected; recipes set what is sent.
  */
-export function useAccountPayments(
+export function useAccountRules(
   draft: StreamDraft,
   addresses: readonly string[],
   chain: WatchedChain | undefined,
@@ -26,28 +26,31 @@ export function useAccountPayments(
   const query = contractQuery(chain?.id ?? '', address ?? '');
   const isAsked = isOne && chain !== undefined && !isChosen && !isGiven;
   const { data } = useQuery({ ...query, enabled: isAsked });
-  const included = isAsked && data !== undefined ? !data.isContract : draft.includeNativeTxs;
+  const isContract = isAsked ? data?.isContract : undefined;
   // Stays the same object while the draft does not change, because the form detects edits after
   // sending by comparing objects.
-  const settled = useMemo(() => withPayments(draft, included), [draft, included]);
+  const settled = useMemo(() => withRules(draft, isContract), [draft, isContract]);
   return {
     draft: settled,
-    /**
-     * Must be called with the draft after each edit, to detect whether the user has set native
-     * payments.
-     */
+    /** Must be called with the draft after each edit, to detect whether the user chose what is sent. */
     onChange: (next: StreamDraft): void => {
-      if (next.includeNativeTxs !== included) setChosen(true);
+      if (SENT.some((field) => next[field] !== settled[field])) setChosen(true);
     },
     /** Waits for a pending lookup, and returns the draft to send. */
     async settle(): Promise<StreamDraft> {
       if (!isAsked) return settled;
       // If the lookup fails, the draft is sent unchanged.
       const found = await queryClient.fetchQuery(query).catch(() => undefined);
-      return found === undefined ? draft : withPayments(draft, !found.isContract);
+      return withRules(draft, found?.isContract);
     },
   };
 }
 
-const withPayments = (draft: StreamDraft, isIncluded: boolean): StreamDraft =>
-  draft.includeNativeTxs === isIncluded ? draft : { ...draft, includeNativeTxs: isIncluded };
+/** Fields that say what is sent. */
+const SENT = ['includeNativeTxs', 'rules'] as const;
+
+function withRules(draft: StreamDraft, isContract: boolean | undefined): StreamDraft {
+  if (isContract === undefined) return draft;
+  if (!isContract) return DRAFT_FAMILIES[draft.family].withAccount(draft);
+  return draft.includeNativeTxs ? { ...draft, includeNativeTxs: false } : draft;
+}
