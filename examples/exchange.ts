@@ -64,28 +64,29 @@ function* depositsOf(webhook: RecordSource): Generator<Deposit> {
   for (const { id, to, value } of internalTxs) yield { id, to, asset: 'ETH', amount: value };
 }
 
-function record(webhook: RecordSource): void {
+/** Stores the deposits of a webhook, and yields what changed. */
+function* record(webhook: RecordSource): Generator<string> {
   const state = webhook.confirmed ? 'credited' : 'pending';
   for (const { id, to, asset, amount } of depositsOf(webhook)) {
     const customer = customers.get(to ?? '');
     if (customer === undefined || asset === undefined || amount === null || amount === '0') continue;
     const { changes } = upsert.run(id, customer, asset, amount, webhook.block.hash, state);
     // If no row changed, an earlier delivery has already credited the deposit.
-    if (changes > 0) console.log(state, customer, amount, asset);
+    if (changes > 0) yield `${state} ${customer} ${amount} ${asset}`;
   }
 }
 
 /**
  * Deletes only the deposits of the removed block, because its replacement may contain the same
- * transactions.
+ * transactions. Yields what changed.
  */
-function takeBack(webhook: RecordSource): void {
+function* takeBack(webhook: RecordSource): Generator<string> {
   const { blockHash, erc20Transfers, txs, internalTxs } = toRemovedIds(webhook);
   for (const id of [...erc20Transfers, ...txs, ...internalTxs]) {
     for (const { customer, asset, amount, state } of remove.all(id, blockHash)) {
       // If a credited deposit is removed, the reorg was deeper than the number of confirmations.
       // Check the customer's account manually.
-      console.log('gone', customer, amount, asset, state === 'credited' ? 'AFTER IT WAS CREDITED' : '');
+      yield `gone ${customer} ${amount} ${asset}${state === 'credited' ? ' AFTER IT WAS CREDITED' : ''}`;
     }
   }
 }
@@ -119,8 +120,9 @@ const feed = createSluiceClient({ baseUrl, apiKey }).feed(streamId, {
 });
 for await (const { webhook, position } of feed) {
   database.exec('BEGIN');
-  if (webhook.removed === true) takeBack(webhook);
-  else record(webhook);
+  const news = [...(webhook.removed === true ? takeBack(webhook) : record(webhook))];
   savePosition.run(position);
   database.exec('COMMIT');
+  // Only what is stored is told, and nothing twice.
+  for (const line of news) console.log(line);
 }

@@ -178,7 +178,7 @@ test('exchange.ts: pending, removed with its block, pending again, credited once
   pay(BOB, 1_000n);
   await prints(/^pending Bob 1000 SLD$/m);
   chain.fork({ depth: 1, blocks: 1 });
-  await prints(/^gone Bob 1000 SLD $/m);
+  await prints(/^gone Bob 1000 SLD$/m);
   pay(BOB, 2_000n);
   chain.mineMany(2);
   await prints(/^credited Bob 2000 SLD$/m);

@@ -141,9 +141,9 @@ test('lists the changes of a stream, and who made them', async () => {
 });
 
 test('steps older than the retention are rejected with the maximum', async () => {
-  await expect(sluice.getActivity({ step: 60, points: 361 })).rejects.toThrow(/at most 360/);
+  await expect(sluice.getActivity({ step: 60, points: 721 })).rejects.toThrow(/at most 720/);
   await expect(sluice.getActivityBreakdown({ step: 5, points: 577 })).rejects.toThrow(
     /at most 576/,
   );
-  expect((await sluice.getActivity({ step: 60, points: 360 })).result).toHaveLength(360);
+  expect((await sluice.getActivity({ step: 60, points: 720 })).result).toHaveLength(720);
 });

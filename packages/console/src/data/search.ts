@@ -252,6 +252,11 @@ export interface StreamSearch extends Omit<DeliveriesSearch, 'stream'> {
   tab?: StreamTab;
   /** Period that ends now, for the metrics; undefined shows a day. */
   span?: (typeof METRICS_SPANS)[number]['value'];
+  /**
+   * Minutes by which the compared period is earlier than the period of the metrics; undefined
+   * compares with the period directly before.
+   */
+  ago?: number;
   /** Search text for the stream's addresses or children. */
   find?: string;
   /** Position of the factory whose children are listed. */
@@ -263,6 +268,7 @@ export function parseStreamSearch(input: Record<string, unknown>): StreamSearch 
   return withoutUndefined<StreamSearch>({
     tab: pick(input['tab'], STREAM_TABS),
     span: pick(input['span'], valuesOf(METRICS_SPANS)),
+    ago: position(input['ago']),
     find: words(input['find'], MAX_FIND_LENGTH),
     entry: position(input['entry']),
     ...deliveries,

@@ -5,8 +5,8 @@ import { useMemo } from 'react';
 import { blocksOfPeriod, chainsQuery } from '../../data/queries/chains.ts';
 import { coverageQuery } from '../../data/queries/streams.ts';
 import { parseStreamSearch } from '../../data/search.ts';
-import { LaneHead } from '../../river/laneHead.tsx';
-import { River, type RiverSearch } from '../../river/river.tsx';
+import { LaneHead } from '../river/laneHead.tsx';
+import { River, type RiverSearch } from '../river/river.tsx';
 
 /** Shows the stream's matches in the chains that this service follows. */
 export function StreamRiver({ stream }: { stream: StreamSummary }) {

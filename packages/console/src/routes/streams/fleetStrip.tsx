@@ -7,7 +7,7 @@ import { activityQuery } from '../../data/queries/streams.ts';
 import { chainCondition, isChainDown } from '../../words/condition.ts';
 import { formatCount, formatDuration, formatShare } from '../../ui/text/format.ts';
 import type { WatchedChain } from '../../chains/timeline.ts';
-import { River } from '../../river/river.tsx';
+import { River } from '../river/river.tsx';
 import { ChainProblem } from '../../words/chainProblem.tsx';
 import { Sparkline } from '../../ui/chart/sparkline.tsx';
 import { BlockAge } from '../../chains/blockAge.tsx';

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import {
   areaPath,
   axisOf,
+  betweenPath,
   indexAt,
   lastValue,
   linePath,
@@ -107,4 +108,12 @@ test('an outlier is drawn beyond an axis break, and the other values keep their 
 test('an incomplete value has a line of its own', () => {
   expect(splitLast([1, 2, 3])).toEqual({ complete: [1, 2, null], last: [null, 2, 3] });
   expect(splitLast([3])).toEqual({ complete: [null], last: [3] });
+});
+
+test('the area between two lines has gaps where either has none', () => {
+  const scale = { width: 30, height: 10, top: 10, count: 4 };
+  expect(betweenPath(scale, [0, 5, null, 1], [10, 5, 5, null])).toBe(
+    'M0.0 10.0L10.0 5.0L10.0 5.0L0.0 0.0Z',
+  );
+  expect(betweenPath(scale, [null, null, null, null], [1, 1, 1, 1])).toBe('');
 });

@@ -102,6 +102,22 @@ export const areaPath = (scale: Scale, values: readonly (number | null)[]): stri
     })
     .join('');
 
+/** Returns the path of the area between two lines, where both have values. */
+export function betweenPath(
+  scale: Scale,
+  values: readonly (number | null)[],
+  others: readonly (number | null)[],
+): string {
+  const both = values.map((value, index) => (others[index] == null ? null : value));
+  return runsOf(both)
+    .map(({ from, values: run }) => {
+      const there = run.map((value, index) => point(scale, from + index, value));
+      const back = run.map((_, index) => point(scale, from + index, others[from + index] ?? 0));
+      return `M${there.join('L')}L${back.toReversed().join('L')}Z`;
+    })
+    .join('');
+}
+
 export const lastValue = (values: readonly (number | null)[]): number | null =>
   values.findLast((value) => value !== null) ?? null;
 

@@ -3,6 +3,7 @@ import { memo } from 'react';
 import {
   areaPath,
   axisOf,
+  betweenPath,
   lastValue,
   linePath,
   splitLast,
@@ -26,7 +27,10 @@ export interface ChartSeries {
   label: string;
   values: readonly (number | null)[];
   color: string;
-  /** `band` is a filled area; `earlier` is a dotted line for the previous period. */
+  /**
+   * `band` is a filled area; `earlier` is a dotted line for a compared period, shaded up to the line
+   * that follows it.
+   */
   variant: 'line' | 'band' | 'earlier';
 }
 
@@ -126,8 +130,14 @@ export const TimeChart = memo(function TimeChart({
               vectorEffect="non-scaling-stroke"
             />
           )}
-          {drawn.map((each) => (
-            <Line key={each.label} series={each} scale={scale} isPartial={isPartial} />
+          {drawn.map((each, index) => (
+            <Line
+              key={each.label}
+              series={each}
+              next={drawn[index + 1]}
+              scale={scale}
+              isPartial={isPartial}
+            />
           ))}
           {cursor !== null && (
             <path
@@ -190,10 +200,13 @@ export const TimeChart = memo(function TimeChart({
  */
 function Line({
   series: { values, color, variant },
+  next,
   scale,
   isPartial,
 }: {
   series: ChartSeries;
+  /** The series that is drawn next. */
+  next: ChartSeries | undefined;
   scale: Scale;
   isPartial: boolean;
 }) {
@@ -215,7 +228,14 @@ function Line({
     vectorEffect: 'non-scaling-stroke',
   } as const;
   if (variant === 'earlier') {
-    return <path d={linePath(scale, values)} strokeDasharray="1 2.5" {...stroke} />;
+    return (
+      <>
+        {next !== undefined && (
+          <path d={betweenPath(scale, values, next.values)} fill={color} opacity="0.2" />
+        )}
+        <path d={linePath(scale, values)} strokeDasharray="1 2.5" {...stroke} />
+      </>
+    );
   }
   return (
     <>

@@ -17,8 +17,8 @@ export type BodyQuery =
   /** A path that exists and, if `value` is given, has this value. */
   | { path: [PathStep, ...PathStep[]]; value?: string };
 
-const PATH = /^\$((?:\.(?:[\w-]+|\*)|\[(?:\d{1,6}|\*)\])+)\s*(?:=\s*(.*))?$/s;
-const STEP = /\.([\w-]+)|\[(\d+)\]|\*/g;
+/** A step of a path, at its start. Keys and indexes are shorter than a search. */
+const STEP = /^(?:\.([\w-]{1,300}|\*)|\[(\d{1,6}|\*)\])/;
 
 /**
  * Reads a search of bodies. Text that starts with `$` is a path; a value in double quotes is JSON.
@@ -28,13 +28,21 @@ export function readBodyQuery(query: string): BodyQuery | undefined {
   const text = query.trim();
   if (text === '') return undefined;
   if (!text.startsWith('$')) return { text };
-  const [, steps, given] = PATH.exec(text) ?? [];
-  if (steps === undefined) return undefined;
-  const path = [...steps.matchAll(STEP)].map(([, key, index]): PathStep =>
-    key !== undefined ? key : index !== undefined ? Number(index) : EACH,
-  ) as [PathStep, ...PathStep[]];
-  if (given === undefined) return { path };
-  const value = readValue(given);
+  const steps: PathStep[] = [];
+  let rest = text.slice(1);
+  for (let step = STEP.exec(rest); step !== null; step = STEP.exec(rest)) {
+    const [whole, key, index] = step;
+    const isEach = (key ?? index) === '*';
+    steps.push(isEach ? EACH : (key ?? Number(index)));
+    rest = rest.slice(whole.length);
+  }
+  const [first, ...others] = steps;
+  if (first === undefined) return undefined;
+  const path: [PathStep, ...PathStep[]] = [first, ...others];
+  const given = rest.trimStart();
+  if (given === '') return { path };
+  if (!given.startsWith('=')) return undefined;
+  const value = readValue(given.slice(1).trimStart());
   return value === undefined ? undefined : { path, value };
 }
 

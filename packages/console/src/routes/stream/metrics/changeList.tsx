@@ -1,4 +1,5 @@
 import type { StreamChange, StreamSummary } from '@sluice/kit/sluice';
+import { Button } from '../../../ui/button.tsx';
 import { useNow } from '../../../ui/text/clock.ts';
 import { formatDateTime, formatMoment, formatQuantity } from '../../../ui/text/format.ts';
 import { describeChange } from './streamChanges.ts';
@@ -10,9 +11,12 @@ const SHOWN = 8;
 export function ChangeList({
   changes,
   stream,
+  onCompare,
 }: {
   changes: readonly StreamChange[];
   stream: Pick<StreamSummary, 'createdAt'>;
+  /** Compares the time since a change with as much time before it. */
+  onCompare: (at: number) => void;
 }) {
   const older = changes.slice(SHOWN);
   return (
@@ -24,6 +28,7 @@ export function ChangeList({
             key={`${change.at} ${change.kind}`}
             at={change.at}
             words={describeChange(change)}
+            onCompare={onCompare}
           />
         ))}
         {older.length === 0 && <Change at={stream.createdAt} words="created" />}
@@ -39,6 +44,7 @@ export function ChangeList({
                 key={`${change.at} ${change.kind}`}
                 at={change.at}
                 words={describeChange(change)}
+                onCompare={onCompare}
               />
             ))}
             <Change at={stream.createdAt} words="created" />
@@ -49,10 +55,19 @@ export function ChangeList({
   );
 }
 
-function Change({ at, words }: { at: number; words: string }) {
+function Change({
+  at,
+  words,
+  onCompare,
+}: {
+  at: number;
+  words: string;
+  /** Undefined if there is nothing before. */
+  onCompare?: (at: number) => void;
+}) {
   const now = useNow();
   return (
-    <li className="flex flex-wrap gap-x-4 border-b border-line py-1">
+    <li className="flex flex-wrap items-center gap-x-4 border-b border-line py-1">
       <time
         dateTime={new Date(at).toISOString()}
         data-tip={formatDateTime(at)}
@@ -60,7 +75,12 @@ function Change({ at, words }: { at: number; words: string }) {
       >
         {formatMoment(at, now)}
       </time>
-      <span className="min-w-0 wrap-anywhere">{words}</span>
+      <span className="min-w-0 flex-1 wrap-anywhere">{words}</span>
+      {onCompare !== undefined && (
+        <Button variant="quiet" onClick={() => onCompare(at)}>
+          Compare before and after
+        </Button>
+      )}
     </li>
   );
 }

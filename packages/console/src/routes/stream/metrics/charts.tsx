@@ -15,7 +15,14 @@ import {
   percentOf,
 } from '../../../ui/text/format.ts';
 import { PointTable } from './pointTable.tsx';
-import { succeededAttempts, toTotals, wasTried, type ComparedActivity } from './points.ts';
+import {
+  formatGrowth,
+  formatShift,
+  succeededAttempts,
+  toTotals,
+  wasTried,
+  type ComparedActivity,
+} from './points.ts';
 import { labelChanges, type PlacedChange } from './streamChanges.ts';
 
 const MINUTE_MS = 60_000;
@@ -171,7 +178,7 @@ function ChartList({
     earlier !== null && wasTried(earlier)
       ? [
           {
-            label: 'previous',
+            label: 'compared',
             values: earlier.map(of),
             color: 'var(--color-faint)',
             variant: 'earlier',
@@ -185,7 +192,7 @@ function ChartList({
       <TimeChart
         title="Deliveries"
         unit={perStep}
-        summary={`${totals.delivered} delivered`}
+        summary={`${formatCount(totals.delivered)} delivered`}
         format={formatCount}
         series={[
           ...before((point) => point.delivered),
@@ -197,7 +204,7 @@ function ChartList({
       <TimeChart
         title="Success rate"
         unit={perStep}
-        summary={`${totals.success} of attempts succeeded`}
+        summary={`${formatPercent(totals.success)} of attempts succeeded`}
         format={formatPercent}
         axis={PERCENT_AXIS}
         series={[...before(successOf), line('ok', successOf, 'text')]}
@@ -206,7 +213,7 @@ function ChartList({
       <TimeChart
         title="Failed attempts"
         unit={perStep}
-        summary={`${totals.failedAttempts} failed attempts`}
+        summary={`${formatCount(totals.failedAttempts)} failed attempts`}
         format={formatCount}
         series={[
           ...before((point) => point.failedAttempts),
@@ -229,7 +236,7 @@ function ChartList({
       <TimeChart
         title="Retries"
         unit={perStep}
-        summary={`${totals.retries} retries`}
+        summary={`${formatCount(totals.retries)} retries`}
         format={formatCount}
         series={[
           ...before((point) => point.retries),
@@ -241,7 +248,7 @@ function ChartList({
   );
 }
 
-/** Shows the totals of the period, and the previous period's totals if it had attempts. */
+/** Shows the totals of the period, and those of the compared period if it had attempts. */
 function Summary({
   activity,
   at,
@@ -262,11 +269,22 @@ function Summary({
     activity.earlier !== null && wasTried(activity.earlier)
       ? toTotals(activity.earlier)
       : undefined;
+  const countOf = (name: 'delivered' | 'retries') => ({
+    value: formatCount(now[name]),
+    of: name,
+    before: before && formatCount(before[name]),
+    change: before && formatGrowth(now[name], before[name]),
+  });
   return (
     <p className="mt-3 flex flex-wrap gap-x-6 max-sm:min-h-10">
-      <Figure value={now.delivered} of="delivered" before={before?.delivered} />
-      <Figure value={now.success} of="of attempts succeeded" before={before?.success} />
-      <Figure value={now.retries} of="retries" before={before?.retries} />
+      <Figure {...countOf('delivered')} />
+      <Figure
+        value={formatPercent(now.success)}
+        of="of attempts succeeded"
+        before={before && formatPercent(before.success)}
+        change={before && formatShift(now.success, before.success)}
+      />
+      <Figure {...countOf('retries')} />
       <span className="data ml-auto text-faint">{at}</span>
     </p>
   );
@@ -276,18 +294,22 @@ function Figure({
   value,
   of,
   before,
+  change,
 }: {
   value: string;
   of: string;
-  /** Value of the previous period; undefined if there is nothing to compare with. */
+  /** Value of the compared period; undefined if there is nothing to compare with. */
   before: string | undefined;
+  /** Difference to the compared period; empty if there is none. */
+  change: string | undefined;
 }) {
   return (
     <span>
       <span className="data font-medium">{value}</span> <span className="text-muted">{of}</span>
       {before !== undefined && (
         <span className="text-faint">
-          , previously <span className="data">{before}</span>
+          , {change !== '' && <span className="data text-muted">{change} </span>}
+          {change === '' ? 'previously' : 'from'} <span className="data">{before}</span>
         </span>
       )}
     </span>

@@ -1,5 +1,5 @@
-import type { Activity, StreamSummary } from '@sluice/kit/sluice';
-import { useQuery } from '@tanstack/react-query';
+import type { StreamSummary } from '@sluice/kit/sluice';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Download, ZoomOut } from 'lucide-react';
 import {
@@ -23,9 +23,10 @@ import { idleReasonOf } from '../../../words/condition.ts';
 import { ErrorPanel } from '../../../words/errorPanel.tsx';
 import { ChainWaits, NothingWatched, useFollowed } from '../nextDelivery.tsx';
 import { Breakdown } from './breakdown.tsx';
+import { ComparisonField } from './comparisonField.tsx';
 import { ChangeList } from './changeList.tsx';
 import { Charts } from './charts.tsx';
-import { toMetricsRange, type MetricsRange, type MetricsPeriod } from './metricsRange.ts';
+import { toMetricsRange, type MetricsPeriod } from './metricsRange.ts';
 import { pointsToCsv, wasTried, type ComparedActivity } from './points.ts';
 import { placeChanges } from './streamChanges.ts';
 
@@ -33,29 +34,41 @@ import { placeChanges } from './streamChanges.ts';
 export function MetricsTab({ stream }: { stream: StreamSummary }) {
   const period: MetricsPeriod = useSearch({ from: '/frame/streams/$streamId' });
   const navigate = useNavigate({ from: '/streams/$streamId' });
-  const range = toMetricsRange(period, useMinute());
-  const { step, points, until, hasEarlier } = range;
+  const { step, points, until, comparedUntil } = toMetricsRange(period, useMinute());
   const asked = { streamId: stream.id, step, points, ...(until !== undefined && { until }) };
-  const read = useQuery(activityQuery({ ...asked, points: hasEarlier ? 2 * points : points }));
+  const read = useQuery(activityQuery(asked));
+  const compared = useQuery({
+    ...activityQuery({ ...asked, until: comparedUntil ?? 0 }),
+    enabled: comparedUntil !== null,
+    // The period moves with the clock.
+    placeholderData: keepPreviousData,
+  });
   const breakdown = useQuery(breakdownQuery(asked));
   const changes = useQuery(streamChangesQuery(stream.id));
-  const activity = read.data && splitActivity(read.data, range);
+  const earlier = comparedUntil === null ? null : (compared.data?.result ?? null);
+  const activity = read.data && { ...read.data, earlier };
   // A stream that has never sent anything is shown as empty even before the response arrives.
   const isEmpty =
     activity === undefined ? stream.lastDeliveryAt === null : !wasTried(activity.result);
-  const show = ({ span, from, until: to }: MetricsPeriod): void => {
+  const show = ({ span, from, until: to, ago }: MetricsPeriod): void => {
     void navigate({
       search: withoutUndefined<StreamSearch>({
         tab: 'metrics',
         span: span === 'day' ? undefined : span,
         from,
         until: to,
+        ago,
       }),
     });
   };
   return (
     <section aria-label="Metrics" className="px-4 py-4">
       <Controls period={period} onShow={show} activity={activity} stream={stream} />
+      {comparedUntil === null && (
+        <p className="mt-2 text-12 text-muted">
+          Metrics of the compared period are no longer stored in steps of this length.
+        </p>
+      )}
       {isEmpty && <NoData stream={stream} />}
       {read.isError && (
         <ErrorPanel
@@ -75,7 +88,7 @@ export function MetricsTab({ stream }: { stream: StreamSummary }) {
             void navigate({ search: parseStreamSearch({ triedFrom: from, triedUntil: to }) });
           }}
           onZoom={(from, to) => show({ ...period, from, until: to })}
-          onZoomOut={isChosen(period) ? () => show({ span: period.span }) : null}
+          onZoomOut={isChosen(period) ? () => show({ span: period.span, ago: period.ago }) : null}
         />
       )}
       {breakdown.isError && (
@@ -96,7 +109,11 @@ export function MetricsTab({ stream }: { stream: StreamSummary }) {
         />
       )}
       {!read.isPending && !breakdown.isPending && changes.data !== undefined && (
-        <ChangeList changes={changes.data} stream={stream} />
+        <ChangeList
+          changes={changes.data}
+          stream={stream}
+          onCompare={(from) => show({ span: period.span, from })}
+        />
       )}
     </section>
   );
@@ -104,17 +121,6 @@ export function MetricsTab({ stream }: { stream: StreamSummary }) {
 
 const isChosen = ({ from, until }: MetricsPeriod): boolean =>
   from !== undefined || until !== undefined;
-
-function splitActivity(
-  { result, ...activity }: Activity,
-  { points, hasEarlier }: MetricsRange,
-): ComparedActivity {
-  return {
-    ...activity,
-    result: result.slice(-points),
-    earlier: hasEarlier ? result.slice(0, -points) : null,
-  };
-}
 
 function Controls({
   period,
@@ -127,7 +133,7 @@ function Controls({
   activity: ComparedActivity | undefined;
   stream: StreamSummary;
 }) {
-  const { span = 'day' } = period;
+  const { span = 'day', ago } = period;
   return (
     <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
       <Segments<string>
@@ -135,21 +141,28 @@ function Controls({
         options={METRICS_SPANS}
         value={isChosen(period) ? '' : span}
         onChange={(chosen) =>
-          onShow({ span: METRICS_SPANS.find((it) => it.value === chosen)?.value })
+          onShow({ ago, span: METRICS_SPANS.find((it) => it.value === chosen)?.value })
         }
       />
       <PeriodField
         label="Other period"
         empty="Other period"
         value={period}
-        onChange={({ from, until }) => onShow({ span, from, until })}
+        onChange={({ from, until }) => onShow({ span, ago, from, until })}
         className="min-w-0"
       />
       {isChosen(period) && (
-        <Button variant="quiet" onClick={() => onShow({ span })}>
+        <Button variant="quiet" onClick={() => onShow({ span, ago })}>
           <ZoomOut size={14} strokeWidth={1.5} aria-hidden="true" />
           Zoom out
         </Button>
+      )}
+      {activity !== undefined && (
+        <ComparisonField
+          ago={ago}
+          start={activity.result[0]?.at ?? 0}
+          onChange={(chosen) => onShow({ ...period, ago: chosen })}
+        />
       )}
       <Button
         variant="quiet"

@@ -1,9 +1,9 @@
 /** Computes totals of the points of a chart, and exports the points as CSV. */
 import type { Activity, ActivityPoint } from '@sluice/kit/sluice';
-import { formatCount, formatShare } from '../../../ui/text/format.ts';
+import { formatCount, percentOf } from '../../../ui/text/format.ts';
 import { toCsv } from '@sluice/kit/contract';
 
-/** The points of a period and, if still stored, the points of the preceding period. */
+/** The points of a period and, if still stored, as many points of the compared period. */
 export interface ComparedActivity extends Activity {
   earlier: Activity['result'] | null;
 }
@@ -17,16 +17,32 @@ export const succeededAttempts = ({ delivered, redelivered }: ActivityPoint): nu
 export const wasTried = (points: readonly ActivityPoint[]): boolean =>
   points.some((point) => succeededAttempts(point) + point.failedAttempts > 0);
 
-/** Returns the totals of a period as text. */
+/** Returns the totals of a period. */
 export function toTotals(points: readonly ActivityPoint[]) {
   const failedAttempts = sum(points, (point) => point.failedAttempts);
   return {
-    delivered: formatCount(sum(points, (point) => point.delivered)),
-    success: formatShare(sum(points, succeededAttempts), failedAttempts),
-    failedAttempts: formatCount(failedAttempts),
-    retries: formatCount(sum(points, (point) => point.retries)),
+    delivered: sum(points, (point) => point.delivered),
+    /** Percentage of attempts that succeeded; null without attempts. */
+    success: percentOf(sum(points, succeededAttempts), failedAttempts),
+    failedAttempts,
+    retries: sum(points, (point) => point.retries),
   };
 }
+
+/** Formats the change of a count, such as `+12 %`; empty without a change or a count before. */
+export function formatGrowth(now: number, before: number): string {
+  if (before === 0 || now === before) return '';
+  return `${signOf(now - before)}${formatCount(Math.max(1, Math.round((Math.abs(now - before) / before) * 100)))} %`;
+}
+
+/** Formats the change of a percentage in points, such as `−1.5 points`; empty without a change. */
+export function formatShift(now: number | null, before: number | null): string {
+  if (now === null || before === null) return '';
+  const points = Number((now - before).toFixed(2));
+  return points === 0 ? '' : `${signOf(points)}${Math.abs(points)} points`;
+}
+
+const signOf = (change: number): string => (change > 0 ? '+' : '−');
 
 /** Returns the points as CSV: one line per step, with times in UTC. */
 export const pointsToCsv = (points: readonly ActivityPoint[]): string =>

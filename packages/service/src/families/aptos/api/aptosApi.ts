@@ -32,7 +32,7 @@ export const APTOS_API: ApiFamily<AptosStreamRecord> = {
   readAddress: (query) => (/^0x[0-9a-f]{1,63}$/i.test(query) ? padAptosAddress(query) : undefined),
   toBodyAddress: (hex) => hex.toLowerCase(),
   readBlockTime: (body) =>
-    Math.floor(Number(readBodyBlock(body, /"block":(\{[^{}]*\})/).timestamp) / 1_000),
+    Math.floor(Number(readBodyBlock(body, /"block":(?=\{)/).timestamp) / 1_000),
   scopeOf: () => ({ topic0: [], amountOfFactories: 0, amountOfReads: 0 }),
   signaturesOf: () => new Map(),
   problemsOf: () => [],

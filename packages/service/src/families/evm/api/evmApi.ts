@@ -27,7 +27,7 @@ export const EVM_API: ApiFamily<EvmStreamRecord> = {
   toBodyAddress: (hex) => hex.toLowerCase().replace(/^0x0{24}(?=.{40}$)/, '0x'),
   // `retries` comes before the block. An ABI before it has no such pair of keys.
   readBlockTime: (body) =>
-    Number(readBodyBlock(body, /"retries":\d+,"block":(\{[^{}]*\})/).timestamp) * 1_000,
+    Number(readBodyBlock(body, /"retries":\d{1,10},"block":(?=\{)/).timestamp) * 1_000,
   scopeOf: ({ options: { topic0, factories, reads } }) => ({
     topic0: topic0 ?? [],
     amountOfFactories: factories?.length ?? 0,

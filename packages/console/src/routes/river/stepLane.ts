@@ -1,7 +1,7 @@
 /** Builds the lane of a chain's past: sums per step of time. */
 import type { ChainActivity, ChainGap, Reorg } from '@sluice/kit/sluice';
-import { meanBlockMs } from '../chains/blockPace.ts';
-import type { WatchedChain } from '../chains/timeline.ts';
+import { meanBlockMs } from '../../chains/blockPace.ts';
+import type { WatchedChain } from '../../chains/timeline.ts';
 import type { MissedBlocks } from './blockLane.ts';
 import { type Cell, type CellFill, type Hatch, type Lane, NO_COUNTS } from './lane.ts';
 

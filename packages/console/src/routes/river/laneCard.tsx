@@ -1,5 +1,5 @@
-import { formatAgo } from '../ui/text/format.ts';
-import { useNow } from '../ui/text/clock.ts';
+import { formatAgo } from '../../ui/text/format.ts';
+import { useNow } from '../../ui/text/clock.ts';
 import { type Cell, type Lane, type Point } from './lane.ts';
 import { factsOf, nameOfCell } from './words.ts';
 

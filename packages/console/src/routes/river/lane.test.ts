@@ -1,6 +1,6 @@
 import type { ChainActivity, RecentBlock } from '@sluice/kit/sluice';
 import { describe, expect, it } from 'vitest';
-import type { WatchedChain } from '../chains/timeline.ts';
+import type { WatchedChain } from '../../chains/timeline.ts';
 import { toBlockLane, type BlockSources } from './blockLane.ts';
 import { moveCursor, NO_CURSOR, type LaneInput } from './cursor.ts';
 import { pointAt, rowY, spanOf, xOf } from './geometry.ts';

@@ -1,6 +1,6 @@
-import { BlockAge } from '../chains/blockAge.tsx';
-import type { WatchedChain } from '../chains/timeline.ts';
-import { formatCount } from '../ui/text/format.ts';
+import { BlockAge } from '../../chains/blockAge.tsx';
+import type { WatchedChain } from '../../chains/timeline.ts';
+import { formatCount } from '../../ui/text/format.ts';
 
 /** Shows the name of a chain, its head, and how many blocks it is behind. */
 export function LaneHead({ chain }: { chain: WatchedChain }) {

@@ -1,5 +1,5 @@
-import { formatAgo, formatCount, formatDuration } from '../ui/text/format.ts';
-import { useNow } from '../ui/text/clock.ts';
+import { formatAgo, formatCount, formatDuration } from '../../ui/text/format.ts';
+import { useNow } from '../../ui/text/clock.ts';
 import type { Cell } from './lane.ts';
 import type { LaneRange } from './laneView.tsx';
 import type { RiverLane } from './riverData.ts';

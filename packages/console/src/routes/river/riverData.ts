@@ -2,10 +2,15 @@
 import type { ChainCoverage, ChainGap, Reorg } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { blocksQuery, chainActivityQuery, gapsQuery, reorgsQuery } from '../data/queries/chains.ts';
-import type { WatchedChain } from '../chains/timeline.ts';
-import { useMinute } from '../ui/text/clock.ts';
-import { HOLE_WORDS } from '../words/holes.ts';
+import {
+  blocksQuery,
+  chainActivityQuery,
+  gapsQuery,
+  reorgsQuery,
+} from '../../data/queries/chains.ts';
+import type { WatchedChain } from '../../chains/timeline.ts';
+import { useMinute } from '../../ui/text/clock.ts';
+import { HOLE_WORDS } from '../../words/holes.ts';
 import { type MissedBlocks, toBlockLane } from './blockLane.ts';
 import { MIN_CELL } from './geometry.ts';
 import type { Lane } from './lane.ts';

@@ -1,5 +1,10 @@
 /** Describes the cells of a lane in words. */
-import { formatCount, formatDateTime, formatDuration, formatQuantity } from '../ui/text/format.ts';
+import {
+  formatCount,
+  formatDateTime,
+  formatDuration,
+  formatQuantity,
+} from '../../ui/text/format.ts';
 import { type Cell, hatchAt, type Lane, type Point } from './lane.ts';
 
 /** A fact of a cell, such as `delivered: 2`. */

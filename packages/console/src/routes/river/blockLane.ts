@@ -1,6 +1,6 @@
 /** Builds the lane of a chain's newest blocks. */
 import type { ChainBlock, ChainGap, RecentBlock, Reorg } from '@sluice/kit/sluice';
-import { heightOf, isFinal, type WatchedChain } from '../chains/timeline.ts';
+import { heightOf, isFinal, type WatchedChain } from '../../chains/timeline.ts';
 import { type Branch, type Cell, type Hatch, type Lane, NO_COUNTS } from './lane.ts';
 
 /** A range of blocks that a stream missed. */

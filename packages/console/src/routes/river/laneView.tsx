@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
-import { Button } from '../ui/button.tsx';
-import { useMedia } from '../ui/media.ts';
-import { useTheme } from '../ui/preferences.ts';
+import { Button } from '../../ui/button.tsx';
+import { useMedia } from '../../ui/media.ts';
+import { useTheme } from '../../ui/preferences.ts';
 import { type LaneCursor, type LaneInput, moveCursor, NO_CURSOR } from './cursor.ts';
 import { LANE_HEIGHT, pointAt, spanOf } from './geometry.ts';
 import { cellAt, type Cell, type Lane } from './lane.ts';
