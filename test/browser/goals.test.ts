@@ -344,6 +344,7 @@ test('a worker reads large bodies: lines, search, records', async () => {
   await tree.getByText(`"${id}"`).waitFor();
   await page.keyboard.press('j');
   await tree.getByText(`"${next}"`).waitFor();
+  await tree.evaluate((element) => element.scrollTo(0, 300));
   await tree.getByText('[3000]').waitFor();
   await page.getByRole('button', { name: 'Show the body as text' }).click();
   const text = page.getByRole('region', { name: 'Body as sent' });

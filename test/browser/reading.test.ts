@@ -191,7 +191,7 @@ test('the list of deliveries holds still under the pointer and the focus', async
   await next.waitFor();
   expect(await top()).toBe(focused);
   await page.keyboard.press('Enter');
-  await page.waitForURL(/sel=/);
+  await page.getByRole('region', { name: /^Delivery / }).waitFor();
   await world.transfer();
   await expect.poll(() => next.innerText()).toMatch(/^([2-9]|\d\d)/);
   expect(await top()).toBe(focused);

@@ -1,17 +1,15 @@
 import type { StreamSummary } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
-import { clsx } from 'clsx';
-import { memo } from 'react';
+import { lazy, Suspense } from 'react';
 import { activityQuery } from '../../data/queries/streams.ts';
-import { chainCondition, isChainDown } from '../../words/condition.ts';
 import { formatCount, formatDuration, formatShare } from '../../ui/text/format.ts';
 import type { WatchedChain } from '../../chains/timeline.ts';
-import { River } from '../river/river.tsx';
-import { ChainProblem } from '../../words/chainProblem.tsx';
+import { SHOWN_CHAINS } from './shownChains.ts';
 import { Sparkline } from '../../ui/chart/sparkline.tsx';
-import { BlockAge } from '../../chains/blockAge.tsx';
-import { Status } from '../../ui/status.tsx';
+
+const FleetRiver = lazy(async () => ({
+  default: (await import('./fleetRiver.tsx')).FleetRiver,
+}));
 
 const sum = (values: readonly number[]): number =>
   values.reduce((total, value) => total + value, 0);
@@ -53,53 +51,16 @@ function useP95(): string {
   return newest === null ? '–' : formatDuration(newest);
 }
 
-/** Maximum number of lanes. More would push the list of streams off the screen. */
-const SHOWN_CHAINS = 4;
-
-const rankOf = (chain: WatchedChain): number =>
-  Number(chain.state === 'live' && !isChainDown(chain));
-
-/** Puts chains that are down or not live first, and keeps the order otherwise. */
-const byTrouble = (chains: readonly WatchedChain[]): WatchedChain[] =>
-  chains.toSorted((a, b) => rankOf(a) - rankOf(b));
-
-/** Counts the hidden chains by condition, such as `3 down, 39 live`. */
-function describeRest(chains: readonly WatchedChain[]): string {
-  const states = Map.groupBy(chains, (chain) => chainCondition(chain).word);
-  return [...states].map(([word, { length }]) => `${formatCount(length)} ${word}`).join(', ');
-}
-
-/** Shows the state of a chain, its head, and how many blocks it is behind. */
-const ChainFigure = memo(function ChainFigure({ chain }: { chain: WatchedChain }) {
-  const { head, checkpoint } = chain;
-  const lag = head === null || checkpoint === null ? null : Math.max(0, head - checkpoint);
-  const down = isChainDown(chain);
+/** Reserves the height of the river while its code loads. */
+function RiverSpace({ chains }: { chains: number }) {
+  const lanes = chains > SHOWN_CHAINS ? SHOWN_CHAINS - 1 : chains;
   return (
-    <>
-      <div className="flex flex-wrap items-baseline gap-x-4 sm:block">
-        <p className="flex items-baseline gap-2">
-          <span className="data font-medium" data-tip={`${chain.name} ${chain.id}`}>
-            {chain.code}
-          </span>
-          <Status condition={chainCondition(chain)} className="text-12" />
-        </p>
-        <p className={clsx('data whitespace-nowrap', down && 'text-faint')}>
-          <span data-tip="Newest known block">{head === null ? '–' : formatCount(head)}</span>
-          {lag !== null && !down && (
-            <span
-              data-tip="Blocks behind the head"
-              className={lag === 0 ? 'text-faint' : 'text-warn'}
-            >
-              {lag === 0 ? ' ±0' : ` −${formatCount(lag)}`}
-              <BlockAge chain={chain} className="ml-2" />
-            </span>
-          )}
-        </p>
-      </div>
-      <ChainProblem chain={chain} className="line-clamp-2 text-12" />
-    </>
+    <div
+      className="h-[calc(48px+var(--lanes)*70px)] border-b border-line max-sm:h-[calc(77px+var(--lanes)*90px)]"
+      style={{ '--lanes': lanes } as React.CSSProperties}
+    />
   );
-});
+}
 
 /** Shows the totals of all streams in one line, then a lane for each chain, up to a limit. */
 export function FleetStrip({
@@ -113,10 +74,6 @@ export function FleetStrip({
   const redelivered = sum(streams?.map(({ redelivered24h }) => redelivered24h) ?? []);
   const failed = sum(streams?.map(({ failedAttempts24h }) => failedAttempts24h) ?? []);
   const p95 = useP95();
-  const navigate = useNavigate();
-  const isLong = chains !== undefined && chains.length > SHOWN_CHAINS;
-  const shown = isLong ? byTrouble(chains).slice(0, SHOWN_CHAINS - 1) : chains;
-  const rest = isLong ? byTrouble(chains).slice(SHOWN_CHAINS - 1) : [];
   const number = (value: number): string => (streams === undefined ? '–' : formatCount(value));
   return (
     <>
@@ -150,23 +107,10 @@ export function FleetStrip({
           </p>
         )}
       </section>
-      {shown !== undefined && shown.length > 0 && (
-        <River
-          chains={shown}
-          Head={ChainFigure}
-          onOpen={(search) => void navigate({ to: '/deliveries', search })}
-        />
-      )}
-      {rest.length > 0 && (
-        <p className="border-b border-line px-4 py-1.5">
-          <Link
-            to="/chains"
-            className="inline-flex min-h-6 items-baseline gap-2 text-12 text-muted hover:underline"
-          >
-            {formatCount(rest.length)} more chains
-            <span className="text-faint">{describeRest(rest)}</span>
-          </Link>
-        </p>
+      {chains !== undefined && chains.length > 0 && (
+        <Suspense fallback={<RiverSpace chains={chains.length} />}>
+          <FleetRiver chains={chains} />
+        </Suspense>
       )}
     </>
   );

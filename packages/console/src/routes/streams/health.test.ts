@@ -2,7 +2,8 @@ import type { Incident, StreamSummary } from '@sluice/kit/sluice';
 import { expect, test } from 'vitest';
 import type { WatchedChain } from '../../chains/timeline.ts';
 import type { FleetStream } from '../../data/fleet.ts';
-import { affectedStreams, describeHealth, describeIncidents, recentIncidents } from './health.ts';
+import { affectedStreams } from './affectedStreams.ts';
+import { describeHealth, describeIncidents, recentIncidents } from './health.ts';
 
 const chain = (changes: Partial<WatchedChain> = {}): WatchedChain =>
   ({

@@ -54,14 +54,3 @@ export function describeIncidents(shown: readonly Incident[]): string {
   if (open === 0) return `${formatQuantity(ended, 'incident')} ended`;
   return `${formatQuantity(open, 'incident')}${ended > 0 ? `, ${formatCount(ended)} ended` : ''}`;
 }
-
-/** The streams that an incident affects, of those that still exist. */
-export const affectedStreams = (
-  { kind, chainId, affected }: Incident,
-  fleet: readonly FleetStream[],
-): FleetStream[] =>
-  fleet.filter(({ stream, down }) =>
-    kind === 'chain'
-      ? down.some((id) => id === chainId)
-      : affected.some(({ streamId }) => streamId === stream.id),
-  );

@@ -13,7 +13,6 @@ import { useRowMarks } from '../../ui/list/rowMarks.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { nameOfStream } from '../../words/names.ts';
-import { ReplayDialog } from '../replays/new/replayDialog.tsx';
 import { FleetStrip } from './fleetStrip.tsx';
 import { HealthLine } from './healthLine.tsx';
 import { pauseButtonNear, useStreamActions } from './streamActions.tsx';
@@ -23,6 +22,10 @@ import { StreamTable, type StreamTableHandle } from './streamTable.tsx';
 
 const EmptyStreams = lazy(async () => ({
   default: (await import('./emptyStreams.tsx')).EmptyStreams,
+}));
+
+const ReplayDialog = lazy(async () => ({
+  default: (await import('../replays/new/replayDialog.tsx')).ReplayDialog,
 }));
 
 /** Failed and quarantined deliveries, and deliveries that wait for a retry. */
@@ -141,33 +144,40 @@ export function StreamsPage() {
       )}
       <HealthLine fleet={chains.data && fleet} chains={byChain} />
       <FleetStrip streams={streams.data} chains={chains.data} />
-      <StreamBar
-        fleet={fleet}
-        search={search}
-        onSearch={change}
-        field={field}
-        marked={marks.size}
-        onUnmark={clearMarks}
-        onReplay={() => void replay()}
-      />
-      <StreamTable
-        ref={table}
-        rows={shown}
-        isPending={shown === undefined && !streams.isError}
-        chains={byChain}
-        deliveriesOf={byStream}
-        since={since}
-        marks={marks}
-        onMark={onMark}
-      />
+      {/* The list would move when the chains above it appear. */}
+      {!chains.isPending && (
+        <>
+          <StreamBar
+            fleet={fleet}
+            search={search}
+            onSearch={change}
+            field={field}
+            marked={marks.size}
+            onUnmark={clearMarks}
+            onReplay={() => void replay()}
+          />
+          <StreamTable
+            ref={table}
+            rows={shown}
+            isPending={shown === undefined && !streams.isError}
+            chains={byChain}
+            deliveriesOf={byStream}
+            since={since}
+            marks={marks}
+            onMark={onMark}
+          />
+        </>
+      )}
       {shown !== undefined && <Hints />}
       {replaying !== null && (
-        <ReplayDialog
-          title="Replay failed deliveries"
-          filter={{ streamId: [...replaying], ...WHAT_FAILED }}
-          name={`failed ${replaying.map(tagOf).join(' ')}`}
-          onClose={() => setReplaying(null)}
-        />
+        <Suspense>
+          <ReplayDialog
+            title="Replay failed deliveries"
+            filter={{ streamId: [...replaying], ...WHAT_FAILED }}
+            name={`failed ${replaying.map(tagOf).join(' ')}`}
+            onClose={() => setReplaying(null)}
+          />
+        </Suspense>
       )}
       {shown?.length === 0 && (
         <p className="px-4 py-6 text-muted">
