@@ -52,7 +52,7 @@ test('today is compared with yesterday in two clicks', async () => {
   const countOf = await countActions(page);
   await page.getByRole('link', { name: 'all-swaps' }).click();
   await page.getByRole('link', { name: 'Metrics' }).click();
-  await page.getByText(/delivered, (previously|[+−][\d,]+ % from) \d/).waitFor();
+  await page.getByText(/delivered, (previously|(×|[+−])[\d,]+( %)? from) \d/).waitFor();
   await page.getByText('compared', { exact: true }).first().waitFor();
   // The line to the current step is dashed, and the line of the previous day is dotted.
   const chart = page.getByRole('img', { name: /delivered$/ });
@@ -71,7 +71,7 @@ test('any two periods are compared in three actions, and the time before and aft
   await page.getByRole('button', { name: 'With a day earlier' }).click();
   await page.waitForURL(/span=hour&ago=1440/);
   await page.getByRole('button', { name: 'Compared with a day earlier' }).waitFor();
-  await page.getByText(/delivered, (previously|[+−][\d,]+ % from) \d/).waitFor();
+  await page.getByText(/delivered, (previously|(×|[+−])[\d,]+( %)? from) \d/).waitFor();
   expect((await countOf()).clicks).toBe(3);
 
   const changes = page.getByRole('region', { name: 'Changes' });
@@ -79,7 +79,7 @@ test('any two periods are compared in three actions, and the time before and aft
   await page.waitForURL(/from=\d+$/);
   const [newest] = await day.sluice.listStreamChanges(day.idOf('all-swaps'));
   expect(Number(new URL(page.url()).searchParams.get('from'))).toBe(newest!.at);
-  await page.getByText(/delivered, (previously|[+−][\d,]+ % from) \d/).waitFor();
+  await page.getByText(/delivered, (previously|(×|[+−])[\d,]+( %)? from) \d/).waitFor();
 });
 
 test('every chart has a time axis, its unit and step, and changes have labels', async () => {

@@ -138,8 +138,13 @@ test.each(BROKERS)(
     );
     const ids = await broker.readIds();
     expect(new Set(rows.map(({ place }) => place)).size).toBe(expected);
-    const lost = rows.filter(({ id }) => !ids.has(id));
-    expect(lost).toEqual([]);
+    const lost = new Set(rows.map(({ id }) => id).filter((id) => !ids.has(id)));
+    const confirmations = await world.ledger.rows<{ delivery_id: string }>(
+      'select delivery_id, number, error, response_body from attempt',
+    );
+    // Shows how the broker confirmed what it lost.
+    expect(confirmations.filter(({ delivery_id: id }) => lost.has(id))).toEqual([]);
+    expect(lost.size).toBe(0);
     expect(ids.size).toBe(expected);
     const errors = await world.ledger.rows(
       'select error, count(*) as attempts from attempt group by error order by attempts desc',

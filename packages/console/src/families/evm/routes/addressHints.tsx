@@ -124,17 +124,21 @@ function LeastAmount({
       ? `Enter an amount such as 1,000.5, with at most ${unit.decimals} decimals.`
       : undefined;
   return (
-    <TextField
-      label={`Least amount of a transfer, in ${unit.symbol}`}
-      mono
-      placeholder="all transfers"
-      error={problem}
-      value={isTyped || problem !== undefined ? (typed ?? '') : (toNumber(least ?? '', unit) ?? '')}
-      onChange={({ target: { value } }) => {
-        setTyped(value);
-        const amount = readAmount(value, unit);
-        if (amount !== null || value.trim() === '') onChange(withLeastAmount(draft, amount));
-      }}
-    />
+    <div className="mt-2">
+      <TextField
+        label={`Least amount of a transfer, in ${unit.symbol}`}
+        mono
+        placeholder="all transfers"
+        error={problem}
+        value={
+          isTyped || problem !== undefined ? (typed ?? '') : (toNumber(least ?? '', unit) ?? '')
+        }
+        onChange={({ target: { value } }) => {
+          setTyped(value);
+          const amount = readAmount(value, unit);
+          if (amount !== null || value.trim() === '') onChange(withLeastAmount(draft, amount));
+        }}
+      />
+    </div>
   );
 }

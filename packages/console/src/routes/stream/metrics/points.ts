@@ -29,10 +29,17 @@ export function toTotals(points: readonly ActivityPoint[]) {
   };
 }
 
-/** Formats the change of a count, such as `+12 %`; empty without a change or a count before. */
+/** A count that grew by more is compared as a multiple. */
+const MULTIPLE_FROM = 10;
+
+/**
+ * Formats the change of a count, such as `+12 %` or `×15`; empty without a change or a count before.
+ */
 export function formatGrowth(now: number, before: number): string {
   if (before === 0 || now === before) return '';
-  return `${signOf(now - before)}${formatCount(Math.max(1, Math.round((Math.abs(now - before) / before) * 100)))} %`;
+  if (now / before >= MULTIPLE_FROM) return `×${formatCount(Math.round(now / before))}`;
+  const percent = Math.round((Math.abs(now - before) / before) * 100);
+  return `${signOf(now - before)}${Math.max(1, percent)} %`;
 }
 
 /** Formats the change of a percentage in points, such as `−1.5 points`; empty without a change. */
