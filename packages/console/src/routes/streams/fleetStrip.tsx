@@ -56,7 +56,7 @@ function RiverSpace({ chains }: { chains: number }) {
   const lanes = chains > SHOWN_CHAINS ? SHOWN_CHAINS - 1 : chains;
   return (
     <div
-      className="h-[calc(48px+var(--lanes)*70px)] border-b border-line max-sm:h-[calc(77px+var(--lanes)*90px)]"
+      className="h-[calc(55px+var(--lanes)*70px)] border-b border-line max-sm:h-[calc(65px+var(--lanes)*90px)]"
       style={{ '--lanes': lanes } as React.CSSProperties}
     />
   );
