@@ -123,6 +123,6 @@ for await (const { webhook, position } of feed) {
   const news = [...(webhook.removed === true ? takeBack(webhook) : record(webhook))];
   savePosition.run(position);
   database.exec('COMMIT');
-  // Only what is stored is told, and nothing twice.
+  // Prints after the commit, so that a crash does not print a deposit twice.
   for (const line of news) console.log(line);
 }

@@ -3,7 +3,7 @@
  * and end. One process at a time records them.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { UNDELIVERED, receiverOf } from '@sluice/kit/contract';
+import { UNDELIVERED, cutText, receiverOf } from '@sluice/kit/contract';
 import { type Log, describeError } from '../base/log.ts';
 import type { FailingLane, IncidentRow } from '../store/incidents/contract.ts';
 import { newId } from '../store/rows/ids.ts';
@@ -17,6 +17,8 @@ const CHECK_MS = 5_000;
 const LASTING_MS = 15_000;
 /** Interval at which the newest failure of a receiver is read again. */
 const FAILURE_MS = 60_000;
+/** Interval at which old incidents are deleted. */
+const DELETE_MS = 3_600_000;
 const KEPT_MS = 30 * 24 * 3_600_000;
 /** Number of lanes that an incident names. */
 const MAX_LANES = 100;
@@ -50,6 +52,7 @@ export function startIncidents({ sources, log, timing = {} }: IncidentOptions): 
   const { store } = sources;
   const stopping = new AbortController();
   const situation = createSituation({ ...sources, haltMs: 0 });
+  let deleteAt = 0;
   /** When each current problem was first seen, on a monotonic clock. */
   const firstSeen = new Map<string, number>();
   /** The newest failure of each receiver, and when it was read, on a monotonic clock. */
@@ -110,7 +113,8 @@ export function startIncidents({ sources, log, timing = {} }: IncidentOptions): 
     );
     const at = performance.now();
     for (const subject of firstSeen.keys()) if (!problems.has(subject)) firstSeen.delete(subject);
-    for (const [subject, { since, ...problem }] of problems) {
+    for (const [subject, { since, ...found }] of problems) {
+      const problem = { ...found, reason: cutText(found.reason, REASON_CHARACTERS) };
       const seen = firstSeen.get(subject) ?? at;
       firstSeen.set(subject, seen);
       const row = open.get(subject);
@@ -127,7 +131,10 @@ export function startIncidents({ sources, log, timing = {} }: IncidentOptions): 
       if (problems.has(subject) || !situation.isOver(subject)) continue;
       await store.saveIncident({ ...row, endedAt: now });
     }
-    await store.deleteIncidents(now - KEPT_MS);
+    if (at >= deleteAt) {
+      await store.deleteIncidents(now - KEPT_MS);
+      deleteAt = at + DELETE_MS;
+    }
   };
 
   const run = async (): Promise<void> => {
@@ -161,7 +168,7 @@ function describeFailure(
   const { id, status, error } = newest;
   return {
     cause: status === null ? `no response from ${receiver}` : `${status} from ${receiver}`,
-    reason: (error ?? '').slice(0, REASON_CHARACTERS),
+    reason: error ?? '',
     deliveryId: id,
   };
 }
