@@ -86,7 +86,8 @@ function* takeBack(webhook: RecordSource): Generator<string> {
     for (const { customer, asset, amount, state } of remove.all(id, blockHash)) {
       // If a credited deposit is removed, the reorg was deeper than the number of confirmations.
       // Check the customer's account manually.
-      yield `gone ${customer} ${amount} ${asset}${state === 'credited' ? ' AFTER IT WAS CREDITED' : ''}`;
+      const late = state === 'credited' ? ['AFTER IT WAS CREDITED'] : [];
+      yield ['gone', customer, amount, asset, ...late].join(' ');
     }
   }
 }

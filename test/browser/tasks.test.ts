@@ -66,7 +66,7 @@ test('a wallet is watched', async () => {
   await untilCreated(page);
   expect(await countOf()).toMatchObject({ clicks: 2 });
   const { includeNativeTxs, topic0 } = await streamOf(page);
-  expect([includeNativeTxs, topic0.length]).toEqual([true, 3]);
+  expect([includeNativeTxs, topic0?.length]).toEqual([true, 3]);
 });
 
 test('a token is watched above an amount', async () => {

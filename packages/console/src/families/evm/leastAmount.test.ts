@@ -21,14 +21,14 @@ test('a least amount is one rule, which is replaced and removed', () => {
 
 test('other rules have no least amount', () => {
   const large = withLeastAmount(NEW_DRAFT, '1000');
-  const [rule] = large.rules;
-  const [condition] = rule!.conditions;
+  const rule = large.rules.at(0)!;
+  const condition = rule.conditions.at(0)!;
   for (const rules of [
     withRule(large, 'Approval(address,address,uint256)').rules,
-    [{ ...rule!, conditions: [] }],
-    [{ ...rule!, conditions: [condition!, condition!] }],
-    [{ ...rule!, conditions: [{ ...condition!, operator: 'lt' as const }] }],
-    [{ ...rule!, filterJson: '{}' }],
+    [{ ...rule, conditions: [] }],
+    [{ ...rule, conditions: [condition, condition] }],
+    [{ ...rule, conditions: [{ ...condition, operator: 'lt' as const }] }],
+    [{ ...rule, filterJson: '{}' }],
   ]) {
     expect(leastAmountOf({ rules })).toBeUndefined();
   }

@@ -71,7 +71,7 @@ function comparedEnd(
   now: number,
 ): number | null {
   const stepMs = step * MINUTE_MS;
-  // Steps begin at multiples of their length, so the compared steps are whole steps earlier.
+  // Steps begin at multiples of their length, so periods are compared in complete steps.
   const steps = ago === undefined ? points : Math.max(1, Math.round(ago / step));
   const last = (Math.floor(end / stepMs) - steps) * stepMs;
   return last - (points - 1) * stepMs >= now - KEPT_MS[step] ? last : null;
