@@ -108,3 +108,17 @@ test('the address guard applies to copies', async () => {
   });
   expect(received).toEqual([]);
 });
+
+test('64 copies at once are refused beyond a limit, which later copies do not reach', async () => {
+  const { copies } = createCopies();
+  const send = () => copies.send({ of: 'a', url, body: '{}', secret: 'the-secret' });
+  const results = await Promise.allSettled(Array.from({ length: 64 }, send));
+  const refused = results.flatMap((result) =>
+    result.status === 'rejected' ? [String(result.reason)] : [],
+  );
+  expect(refused).toHaveLength(56);
+  expect(new Set(refused)).toEqual(
+    new Set([expect.stringContaining('8 copies are in flight: try again shortly')]),
+  );
+  expect((await send()).status).toBe(418);
+});

@@ -1,6 +1,7 @@
 /** Sends edited copies of deliveries to test URLs, signed only with a test secret. */
 import { randomUUID } from 'node:crypto';
 import { COPY_HEADER } from '@sluice/kit/contract';
+import { RetryableError } from '../base/errors.ts';
 import type { SendResult } from './destinations/destination.ts';
 import type { Sender } from './send/send.ts';
 import { type TurnNeeds, refuseLocalFailure, takeTurn } from './testWebhook.ts';
@@ -21,10 +22,14 @@ export interface CopySender {
   /**
    * Sends a copy once.
    *
-   * @throws RetryableError `unavailable` if this process or the ledger failed, not the receiver
+   * @throws RetryableError `unavailable` if many copies are in flight, or if this process or the
+   *   ledger failed, not the receiver
    */
   send(copy: DeliveryCopy): Promise<SendResult & { webhookId: string }>;
 }
+
+/** Maximum number of copies in flight. Each has its own connection. */
+const MAX_COPIES = 8;
 
 export function createCopySender({
   createSender,
@@ -44,26 +49,41 @@ export function createCopySender({
       await sender.close();
     }
   };
+  const sendCopy = async ({ of, url, body, secret }: DeliveryCopy) => {
+    const busy = await takeTurn(turns, url);
+    const webhookId = randomUUID();
+    if (busy !== undefined) return { ...failedWith(busy), webhookId };
+    const result = await withSender(secret, (sender) =>
+      sender.send({
+        url,
+        // The stream's headers may contain credentials of its receiver, so they are left out.
+        headers: { [COPY_HEADER]: of },
+        // A new ID lets a receiver that ignores duplicates accept the copy.
+        id: webhookId,
+        body: Buffer.from(body),
+        queueSize: 0,
+        recordsCharged: 0,
+      }),
+    );
+    refuseLocalFailure(result, 'copy');
+    return { ...result, webhookId };
+  };
+  let inFlight = 0;
   return {
     refuse: (url) => withSender('', (sender) => sender.destinationOf(url).refuse(new URL(url))),
-    async send({ of, url, body, secret }) {
-      const busy = await takeTurn(turns, url);
-      const webhookId = randomUUID();
-      if (busy !== undefined) return { ...failedWith(busy), webhookId };
-      const result = await withSender(secret, (sender) =>
-        sender.send({
-          url,
-          // The stream's headers may contain credentials of its receiver, so they are left out.
-          headers: { [COPY_HEADER]: of },
-          // A new ID lets a receiver that ignores duplicates accept the copy.
-          id: webhookId,
-          body: Buffer.from(body),
-          queueSize: 0,
-          recordsCharged: 0,
-        }),
-      );
-      refuseLocalFailure(result, 'copy');
-      return { ...result, webhookId };
+    async send(copy) {
+      if (inFlight >= MAX_COPIES) {
+        throw new RetryableError(
+          'unavailable',
+          `${MAX_COPIES} copies are in flight: try again shortly`,
+        );
+      }
+      inFlight++;
+      try {
+        return await sendCopy(copy);
+      } finally {
+        inFlight--;
+      }
     },
   };
 }
