@@ -1,8 +1,6 @@
 /** Runs `sluice serve` as a process that tests can stop or kill. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
 export interface Served {
@@ -111,24 +109,4 @@ function listening(child: ChildProcess, output: () => string): Promise<string> {
       resolve(url);
     });
   });
-}
-
-/**
- * Returns a free port below the ports that systems choose for outgoing connections, so that no
- * connection takes it before the caller's program listens.
- */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const server = createServer().listen(randomInt(10_000, 32_000), '127.0.0.1');
-    try {
-      await once(server, 'listening');
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-      continue;
-    }
-    const { port } = server.address() as AddressInfo;
-    server.close();
-    await once(server, 'close');
-    return port;
-  }
 }

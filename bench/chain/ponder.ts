@@ -8,9 +8,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { until } from '@sluice/testkit';
+import { findFreePort, until } from '@sluice/testkit';
 import { installLocked } from '../../test/installLocked.ts';
-import { freePort } from '../../test/serve.ts';
 
 export interface Ponder {
   readonly pid: number;
@@ -142,7 +141,7 @@ export async function withPonder<T>(
   };
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
 
-  const port = await freePort();
+  const port = await findFreePort();
   const bin = fileURLToPath(new URL('node_modules/ponder/dist/esm/bin/ponder.js', PEER));
   const child = spawn(
     process.execPath,

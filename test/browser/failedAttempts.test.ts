@@ -11,6 +11,7 @@ import { createClient } from '@sluice/kit';
 import { createSluiceClient, type SluiceClient } from '@sluice/kit/sluice';
 import { startService } from '@sluice/service';
 import {
+  findFreePort,
   createCertificate,
   devAccounts,
   scripted,
@@ -20,7 +21,6 @@ import {
 } from '@sluice/testkit';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { freePort } from '../serve.ts';
 import {
   expectAccessible,
   expectContrast,
@@ -117,7 +117,7 @@ beforeAll(async () => {
   const urls = {
     ...Object.fromEntries(statuses.map((status) => [status, `${sink.url}/${status}`])),
     reset: `${sink.url}/reset`,
-    refused: `http://maya:sesame@127.0.0.1:${await freePort()}/hooks?token=sesame`,
+    refused: `http://maya:sesame@127.0.0.1:${await findFreePort()}/hooks?token=sesame`,
     unnamed: 'https://no-such-host.invalid/hooks',
     plain: sink.url.replace('http:', 'https:'),
     expired: await startTlsReceiver(-3),

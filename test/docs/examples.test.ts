@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Client, createClient } from '@sluice/kit';
 import {
+  findFreePort,
   type Postgres,
   type RunningScriptedAptos,
   type RunningScriptedChain,
@@ -20,7 +21,7 @@ import {
 } from '@sluice/testkit';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { API_KEY, SECRET, type Served, freePort, serve } from '../serve.ts';
+import { API_KEY, SECRET, type Served, serve } from '../serve.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'sluice-examples-'));
@@ -99,7 +100,7 @@ async function serveExample(
   name: string,
   env: Record<string, string> = {},
 ): Promise<Example & { url: string }> {
-  const port = await freePort();
+  const port = await findFreePort();
   const example = start(name, { PORT: String(port), ...env });
   const url = `http://127.0.0.1:${port}`;
   await until('it listens', () => fetch(url).catch(() => undefined)).catch((error: Error) => {

@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
-import { until } from '@sluice/testkit';
+import { findFreePort, until } from '@sluice/testkit';
 import { afterAll, expect, test } from 'vitest';
 import {
   CLEARED,
@@ -13,7 +13,6 @@ import {
   startOnTerminal,
 } from '../../packages/cli/src/terminal/pseudoTerminal.test-only.ts';
 import { sluice } from '../../packages/cli/src/terminal/scripted.test-only.ts';
-import { freePort } from '../serve.ts';
 import { prints } from './programs.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -72,7 +71,7 @@ test('npm start, an app, sluice listen, a stream: each prints the output on the 
   const toReader = (text: string): string => text.replaceAll(url, 'http://127.0.0.1:4400');
   await expect.poll(() => prints(started, toReader(dev()), 'lines in it') || dev()).toBe(true);
 
-  const port = String(await freePort());
+  const port = String(await findFreePort());
   writeFileSync(join(folder, 'app.ts'), app.replace('3000', port));
   const { stdout: secret } = await sluice(['listen', '--print-secret'], { cwd: folder });
   expect(commands.join('\n')).toContain('npm run -s sluice -- listen --print-secret');

@@ -19,6 +19,7 @@ import { createClient } from '@sluice/kit';
 import { createSluiceClient } from '@sluice/kit/sluice';
 import { createFakeSender, sampleWebhook } from '@sluice/kit/testing';
 import {
+  findFreePort,
   type Activity,
   type Anvil,
   type KafkaMock,
@@ -37,7 +38,7 @@ import {
   until,
 } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { API_KEY, SECRET, type Served, freePort, serve } from '../serve.ts';
+import { API_KEY, SECRET, type Served, serve } from '../serve.ts';
 import { type Program, prints, readPrograms } from './programs.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -210,7 +211,7 @@ test.for(programs)('%s', async ([, page, program]) => {
   await until('the chain is live', async () => (await listChains())[0]?.state === 'live');
   const file = join(folder, page, program.file);
   const listens = program.code.includes('3000') && /\blisten\(/.test(program.code);
-  const port = listens ? await freePort() : Number(new URL(sink.url).port);
+  const port = listens ? await findFreePort() : Number(new URL(sink.url).port);
   writeFileSync(file, program.code.replaceAll(/\b3000\b/g, String(port)));
   if (listens) return runServer(file, program, port);
   if (!/^export (const POST|default)/m.test(program.code)) return runToEnd(file, program.output);

@@ -1,7 +1,6 @@
 /** Three etcd members on loopback. The traffic between them passes through proxies. */
 import { join } from 'node:path';
-import { type FaultProxy, startFaultProxy, until } from '@sluice/testkit';
-import { freePort } from '../serve.ts';
+import { findFreePort, type FaultProxy, startFaultProxy, until } from '@sluice/testkit';
 import { type Home, type Program, startProgram } from './home.ts';
 
 export interface EtcdMember {
@@ -21,7 +20,7 @@ const TIMEOUT_MS = 2_000;
 export async function startEtcd(home: Home, delayMs: number): Promise<EtcdMember[]> {
   const members = await Promise.all(
     NAMES.map(async (name) => {
-      const [clientPort, peerPort] = [await freePort(), await freePort()];
+      const [clientPort, peerPort] = [await findFreePort(), await findFreePort()];
       const peers = await startFaultProxy({ port: peerPort, delayMs });
       home.onRemove(peers.stop);
       return { name, clientPort, peerPort, peers };

@@ -9,9 +9,8 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { findPostgres, startFaultProxy } from '@sluice/testkit';
+import { findFreePort, findPostgres, startFaultProxy } from '@sluice/testkit';
 import { parse, stringify } from 'yaml';
-import { freePort } from '../serve.ts';
 import type { EtcdMember } from './etcd.ts';
 import { type Home, type Program, startProgram } from './home.ts';
 
@@ -96,7 +95,7 @@ export async function createPatroniServer(
     await own(wal);
   }
 
-  const [port, restPort] = [await freePort(), await freePort()];
+  const [port, restPort] = [await findFreePort(), await findFreePort()];
   const toPostgres = await startFaultProxy({ port, delayMs });
   const toRest = await startFaultProxy({ port: restPort, delayMs });
   const service = await startFaultProxy({ port });

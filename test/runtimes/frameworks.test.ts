@@ -13,11 +13,10 @@ import { fileURLToPath } from 'node:url';
 import { createHandler } from '@sluice/kit';
 import { toExpress } from '@sluice/kit/express';
 import { type FastifyScope, toFastify } from '@sluice/kit/fastify';
-import { until } from '@sluice/testkit';
+import { findFreePort, until } from '@sluice/testkit';
 import { afterEach, expect, test } from 'vitest';
 import { packKit } from '../../scripts/release/packages.ts';
 import { installInto } from '../packed/install.ts';
-import { freePort } from '../serve.ts';
 import { EXPECTED_RESPONSES, sendAll } from './responses.ts';
 
 const SECRET = 'the streams secret';
@@ -85,7 +84,7 @@ test('a production build of Next serves the route of examples/next', async () =>
   });
   expect(built.status, built.stdout + built.stderr).toBe(0);
 
-  const port = await freePort();
+  const port = await findFreePort();
   const args = [...next, 'start', '-H', '127.0.0.1', '-p', String(port)];
   const server: ChildProcess = spawn(process.execPath, args, { cwd: app, env, stdio: 'ignore' });
   cleanups.push(async () => {

@@ -10,9 +10,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { until } from '@sluice/testkit';
+import { findFreePort, until } from '@sluice/testkit';
 import { expect, test } from 'vitest';
-import { freePort } from '../serve.ts';
 import { bundle } from './bundle.ts';
 import { EXPECTED_RESPONSES, sendAll } from './responses.ts';
 import { WORKER_SECRET, runChecks } from './checks.ts';
@@ -114,7 +113,7 @@ test.each(here)(
 if (existsSync(WORKERD)) {
   test('a Worker returns the same as Node and receives webhooks, as does the example Worker', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-workerd-'));
-    const [port, examplePort] = [await freePort(), await freePort()];
+    const [port, examplePort] = [await findFreePort(), await findFreePort()];
     for (const [name, from] of [
       ['worker.js', './worker.ts'],
       ['example.js', '../../examples/worker.ts'],

@@ -16,6 +16,7 @@ import {
   SLUICE_ROUTES,
 } from '@sluice/kit/contract';
 import {
+  findFreePort,
   type Anvil,
   type Postgres,
   type WebhookSink,
@@ -25,7 +26,7 @@ import {
   until,
 } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { API_KEY, type Served, freePort, serve } from '../serve.ts';
+import { API_KEY, type Served, serve } from '../serve.ts';
 import { type RawResponse, type RawSending, sendRaw } from './sendRaw.ts';
 
 const CHAIN = '0x7a69';
@@ -1075,7 +1076,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       ],
       [
         'refuses connections',
-        async () => `http://127.0.0.1:${await freePort()}/`,
+        async () => `http://127.0.0.1:${await findFreePort()}/`,
         /it failed: .*ECONNREFUSED/,
       ],
       ['has no such host', () => 'http://sluice.invalid/', /it failed: .*sluice\.invalid/],
@@ -1269,7 +1270,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       );
 
     test('is reported with the reason, and used again once it recovers', async () => {
-      const port = await freePort();
+      const port = await findFreePort();
       const nodes: Anvil[] = [];
       const watching = await serve([
         ...['--data', join(folder, 'nodes')],

@@ -6,6 +6,7 @@ import { createClient, createHandler } from '@sluice/kit';
 import { FEED_URL } from '@sluice/kit/contract';
 import { createSluiceClient } from '@sluice/kit/sluice';
 import {
+  findFreePort,
   type RunningScriptedAptos,
   type RunningScriptedChain,
   scripted,
@@ -15,7 +16,7 @@ import {
   until,
 } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { API_KEY, SECRET, type Served, freePort, serve } from '../serve.ts';
+import { API_KEY, SECRET, type Served, serve } from '../serve.ts';
 
 const CHAIN = '0x7a69';
 const TOKEN = '0x700b6a60ce7eaaea56f065753d8dcb9653dbad35';
@@ -35,7 +36,7 @@ beforeAll(async () => {
   [chain, aptos] = await Promise.all([startScriptedChain(), startScriptedAptos()]);
   aptos.mineMany(3);
   flags = [
-    ...['--port', String(await freePort()), '--data', folder, '--no-test-webhook'],
+    ...['--port', String(await findFreePort()), '--data', folder, '--no-test-webhook'],
     ...['--chain', `${CHAIN}=${chain.wsUrl},confirmations=1,poll=50`],
     ...['--aptos', `local=${aptos.url},poll=50`],
   ];

@@ -8,9 +8,16 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Anvil, deployContracts, startActivity, startAnvil, until } from '@sluice/testkit';
+import {
+  findFreePort,
+  type Anvil,
+  deployContracts,
+  startActivity,
+  startAnvil,
+  until,
+} from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { API_KEY, SECRET, type Served, freePort, serve } from '../serve.ts';
+import { API_KEY, SECRET, type Served, serve } from '../serve.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'sluice-readme-'));
@@ -39,7 +46,7 @@ test('the example is the README’s own, and prints verified, decoded transfers'
   const example = readFileSync(join(root, 'examples', 'receiver.ts'), 'utf8');
   expect(readFileSync(join(root, 'README.md'), 'utf8')).toContain(`\`\`\`ts\n${example}\`\`\``);
 
-  const port = await freePort();
+  const port = await findFreePort();
   writeFileSync(
     copy,
     example.replaceAll('3000', String(port)).replace('http://127.0.0.1:4400', service.url),

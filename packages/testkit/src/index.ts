@@ -19,6 +19,7 @@ export {
   deployContracts,
   localContracts,
 } from './anvil/deployContracts.ts';
+export { findFreePort } from './freePort.ts';
 export { type CertificateOptions, type CertifiedKey, createCertificate } from './certificate.ts';
 export type { SinkAnswer, SinkBehavior, SinkSilence } from './sinkBehavior.ts';
 export {
