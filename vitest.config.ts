@@ -145,6 +145,7 @@ export default defineConfig({
           name: 'runtimes',
           retry,
           expect,
+          setupFiles,
           include: ['test/runtimes/**/*.test.ts'],
           globalSetup: 'test/runtimes/installRuntimes.ts',
           testTimeout: 180_000,

@@ -18,6 +18,7 @@ import {
 import {
   ensureChromium,
   ensureFailover,
+  ensureOldestPostgres,
   ensureOptionalPrograms,
   ensurePostgres,
 } from './testPrograms.mjs';
@@ -74,7 +75,12 @@ async function run(node) {
     const isChosen = args.some((arg) => arg.startsWith('--project'));
     const projects = task === 'packages' ? PUBLISHED : STAGES.map((project) => `!${project}`);
     const chosen = isChosen ? [] : projects.flatMap((project) => ['--project', project]);
-    handOver(node, [...VITEST, ...chosen, ...args], { CHROMIUM_BIN, TESTS_PROGRAM, TESTS_WITHOUT });
+    handOver(node, [...VITEST, ...chosen, ...args], {
+      ...(task === 'packages' && { OLDEST_POSTGRES: ensureOldestPostgres() }),
+      CHROMIUM_BIN,
+      TESTS_PROGRAM,
+      TESTS_WITHOUT,
+    });
   } else if (task === 'faults') {
     addToPath(ensurePostgres());
     handOver(node, [...VITEST, '--project', 'faults', '--reporter', 'verbose', ...args]);

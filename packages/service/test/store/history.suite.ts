@@ -1,6 +1,6 @@
 /**
  * Tests the history of deliveries, replays and totals on each engine. Run by `sqlite.test.ts` and
- * `postgres.test.ts`.
+ * `postgres.suite.ts`.
  */
 import { movedBy } from '../../src/store/live/movedBy.test-only.ts';
 import { randomBytes } from 'node:crypto';

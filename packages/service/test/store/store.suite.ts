@@ -1,4 +1,4 @@
-/** Tests that every engine must pass. Run by `sqlite.test.ts` and `postgres.test.ts`. */
+/** Tests that every engine must pass. Run by `sqlite.test.ts` and `postgres.suite.ts`. */
 import type { Store } from '../../src/store/store.ts';
 import { testAddedUrls } from './addedUrls.suite.ts';
 import { testAddresses } from './addresses.suite.ts';

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { until } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type FaultWorld, STORES, type Watch, startWorld } from '../faults/world.ts';
+import { type FaultWorld, STORES, type Watch, startWorld } from './world.ts';
 
 /** Duration of the suspension: longer than the deadline of an attempt, shorter than a lease. */
 const STOPPED_MS = 18_000;
