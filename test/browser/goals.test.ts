@@ -141,14 +141,31 @@ test('the first line says what fails, and leads to the last failure', async () =
   await page.getByText('handler <b>crashed</b>').first().waitFor();
 });
 
-test('a pasted address leads to all of its deliveries', async () => {
+test('a pasted address leads to its streams, its activity and all of its deliveries', async () => {
   const page = await visitor.signedIn();
   await page.keyboard.press('Control+k');
   const palette = page.getByRole('dialog', { name: 'Search and commands' });
   await palette.getByRole('combobox').fill(world.token);
-  await palette.getByRole('option', { name: 'All deliveries of this address' }).click();
-  await page.waitForURL(new RegExp(`q=${world.token}`, 'i'));
+  await palette.getByRole('option', { name: 'Streams and deliveries of this address' }).click();
+  await page.waitForURL(new RegExp(`/addresses/${world.token}`, 'i'));
   await rowsOf(page).first().waitFor();
+  await page.getByText(/^Last seen .* deliver(y|ies)$/).waitFor();
+  await expectAccessible(page);
+
+  const streams = page.getByRole('list', { name: 'Streams that watch the address' });
+  const listed = await streams.getByRole('link').allTextContents();
+  expect(listed).toContain('broken');
+  const bar = page.getByRole('list', { name: 'Activity' }).getByRole('link').last();
+  const count = Number(/^\d+/.exec((await bar.getAttribute('aria-label')) ?? '')?.[0]);
+  await bar.click();
+  await page.waitForURL(/from=\d+.*until=\d+/);
+  await page.getByRole('button', { name: /^created from .*, remove$/ }).waitFor();
+  await expect
+    .poll(() => rowsOf(page).count(), PATIENCE)
+    .toBeGreaterThanOrEqual(Math.min(count, 5));
+
+  await streams.getByRole('link', { name: 'broken', exact: true }).click();
+  await page.waitForURL(/tab=addresses.*find=/);
 });
 
 test('by keyboard: a single delivery is replayed, also with a filter active', async () => {

@@ -120,8 +120,8 @@ test('a transaction that sent no webhook is explained, and an address leads to i
 
   await person.press('Control+k');
   await person.paste(world.token);
-  await person.click(page.getByRole('option', { name: 'All deliveries of this address' }));
-  await page.waitForURL(new RegExp(`q=${world.token}`, 'i'));
+  await person.click(page.getByRole('option', { name: 'Streams and deliveries of this address' }));
+  await page.waitForURL(new RegExp(`/addresses/${world.token}`, 'i'));
 });
 
 test('a stream is paused and resumed, and its secret rotated', async () => {

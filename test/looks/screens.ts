@@ -90,6 +90,10 @@ export async function listScreens(day: SeededDay): Promise<Record<string, Screen
     delivery: { path: `/deliveries/${failing}?view=attempts` },
     response: { path: `/deliveries/${failing}?view=response` },
     payload: { path: `/deliveries/${whale}?view=payload` },
+    address: {
+      path: `/addresses/${contract}`,
+      act: (page) => page.getByText(/^Last seen/).waitFor(),
+    },
     live: ofStream('deposits', 'deliveries'),
     addresses: ofStream('deposits', 'addresses'),
     rules: { ...ofStream('whale-usdt', 'rules'), act: endDryRun },

@@ -13,6 +13,7 @@ import { PageError } from './routes/frame/pageError.tsx';
 import { StreamsPage } from './routes/streams/streams.tsx';
 import {
   hrefOf,
+  parseAddressSearch,
   parseApiSearch,
   parseDeliveriesSearch,
   parseDeliverySearch,
@@ -128,6 +129,16 @@ const delivery = createRoute({
   component: lazyRouteComponent(
     served(() => import('./routes/delivery/deliveryPage.tsx')),
     'DeliveryPage',
+  ),
+});
+
+const address = createRoute({
+  getParentRoute: () => frame,
+  path: '/addresses/$address',
+  validateSearch: parseAddressSearch,
+  component: lazyRouteComponent(
+    served(() => import('./routes/address/addressPage.tsx')),
+    'AddressPage',
   ),
 });
 
@@ -248,6 +259,7 @@ export function createConsoleRouter() {
         stream,
         deliveries,
         delivery,
+        address,
         explain,
         inbox,
         namedInbox,

@@ -282,6 +282,13 @@ export function parseReplaySearch(input: Record<string, unknown>): ReplaySearch 
   return search;
 }
 
+export type AddressSearch = Omit<DeliveriesSearch, 'q'>;
+
+export function parseAddressSearch(input: Record<string, unknown>): AddressSearch {
+  const { q: _, ...search } = parseDeliveriesSearch(input);
+  return search;
+}
+
 export const REQUEST_VIEWS = ['body', 'headers', 'signature', 'answer'] as const;
 export type RequestView = (typeof REQUEST_VIEWS)[number];
 

@@ -41,6 +41,7 @@ export const REFRESHES: Readonly<
   breakdown: 'polled',
   'chain activity': 'polled',
   expiry: 'polled',
+  address: 'polled',
   incidents: 'polled',
   'last tried': 'polled',
   'end of deliveries': 'shown',

@@ -105,10 +105,14 @@ export function DeliveryExplorer({
             beginAnew();
             explorer.change({ [name]: undefined }, false);
           }}
-          onSearch={(text) => {
-            beginAnew();
-            explorer.change({ q: text }, false);
-          }}
+          onSearch={
+            of.q === undefined
+              ? (text) => {
+                  beginAnew();
+                  explorer.change({ q: text }, false);
+                }
+              : null
+          }
           marked={marks.size}
           onUnmark={explorer.clearMarks}
           onFilter={explorer.filterPane.open}

@@ -24,8 +24,8 @@ import { useOpenDelivery } from './list/openDelivery.ts';
 import { useRowActions } from './list/rowActions.tsx';
 import { useRowCursor } from './list/rowCursor.ts';
 
-/** Filter that limits the list to one stream or one replay. */
-export type Scope = Pick<DeliveriesSearch, 'stream' | 'replay'>;
+/** Filter that limits the list to one stream, one replay or one address (`q`). */
+export type Scope = Pick<DeliveriesSearch, 'stream' | 'replay' | 'q'>;
 
 export function useExplorer({
   search,

@@ -21,6 +21,11 @@ export const PAGES = [
   { to: '/settings', title: 'Settings', key: 't', Icon: Settings },
 ] as const;
 
+/** Pages without an entry in the rail, and the page that they belong to. */
+const PARENTS: readonly [string, string][] = [['/addresses', '/deliveries']];
+
 /** Returns the page that a path belongs to. Default: Streams, as for the path of a stream. */
-export const pageOf = (pathname: string): (typeof PAGES)[number] =>
-  PAGES.find(({ to }) => to !== '/' && pathname.startsWith(to)) ?? PAGES[0];
+export function pageOf(pathname: string): (typeof PAGES)[number] {
+  const [, place = pathname] = PARENTS.find(([path]) => pathname.startsWith(path)) ?? [];
+  return PAGES.find(({ to }) => to !== '/' && place.startsWith(to)) ?? PAGES[0];
+}

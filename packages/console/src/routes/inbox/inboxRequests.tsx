@@ -19,6 +19,7 @@ import { Loading } from '../../ui/loading.tsx';
 import { useRowWindow } from '../../ui/list/rowWindow.ts';
 import { Status } from '../../ui/status.tsx';
 import { RequestInspector } from './requestInspector.tsx';
+import './inboxRequests.css';
 
 const HEADS = [
   { label: 'Time', className: '' },

@@ -93,8 +93,8 @@ export function DeliveryFilters({
   stream: StreamSummary | undefined;
   chains: readonly WatchedChain[];
   onRemove: (name: FilterName) => void;
-  /** Searches for the text; an empty string ends the search. */
-  onSearch: (text: string) => void;
+  /** Searches for the text; an empty string ends the search. Null if the list is of an address. */
+  onSearch: ((text: string) => void) | null;
   /** Opens the filters; null if they are next to the list. */
   onFilter: (() => void) | null;
   /** Number of selected rows. */
@@ -120,7 +120,9 @@ export function DeliveryFilters({
           <Keycap>/</Keycap>
         </Button>
       )}
-      <SearchInput key={search.q} text={search.q ?? ''} onSearch={onSearch} />
+      {onSearch !== null && (
+        <SearchInput key={search.q} text={search.q ?? ''} onSearch={onSearch} />
+      )}
       <span className="flex min-w-0 flex-[1_1_6rem] flex-wrap items-center gap-1.5 @min-[560px]/explorer:order-1 @min-[560px]/explorer:basis-full @min-[900px]/explorer:order-none @min-[900px]/explorer:basis-0">
         {chosen.length === 0 && <span className="text-12 text-faint">All deliveries</span>}
         {chosen.map(([name, word]) => (

@@ -18,7 +18,7 @@ import { RowMark } from '../../../ui/list/rowMarks.tsx';
 import { Status } from '../../../ui/status.tsx';
 import { PhaseSign } from '../../../words/phaseSign.tsx';
 
-/** Columns in the order of the cells below; `.delivery-grid` in styles.css sets their widths. */
+/** Columns in the order of the cells below; `.delivery-grid` in deliveryTable.css sets their widths. */
 const COLUMNS: readonly {
   label: string;
   numeric: boolean;

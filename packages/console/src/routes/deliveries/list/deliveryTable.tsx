@@ -16,6 +16,7 @@ import { createRowSlots } from '../../../ui/list/rowSlots.ts';
 import { useRowWindow } from '../../../ui/list/rowWindow.ts';
 import { nameOfDestination } from '../../../words/destinations.ts';
 import { columnsOf, DeliveryRow } from './deliveryRow.tsx';
+import './deliveryTable.css';
 
 /** Width of the list below which each row has two lines. */
 const TWO_LINES_BELOW_PX = 690;

@@ -222,9 +222,9 @@ function usePastedCommands(
     });
   const explain = (q: string, label: string, detail = formatHash(q)): Command =>
     command('explain', label, detail, () => void navigate({ to: '/explain', search: { q } }));
-  const deliveries = (address: string): Command =>
-    command('deliveries', 'All deliveries of this address', formatHash(address), () => {
-      void navigate({ to: '/deliveries', search: { q: address } });
+  const activity = (address: string): Command =>
+    command('activity', 'Streams and deliveries of this address', formatHash(address), () => {
+      void navigate({ to: '/addresses/$address', params: { address } });
     });
   switch (pasted?.kind) {
     case undefined:
@@ -232,15 +232,11 @@ function usePastedCommands(
     case 'address':
       return [
         watch(pasted.address),
+        activity(pasted.address),
         explain(pasted.address, 'Find streams that watch this address'),
-        deliveries(pasted.address),
       ];
     case 'hash':
-      return [
-        explain(pasted.hash, 'Explain this hash'),
-        watch(pasted.hash),
-        deliveries(pasted.hash),
-      ];
+      return [explain(pasted.hash, 'Explain this hash'), watch(pasted.hash), activity(pasted.hash)];
     case 'block':
       return [explain(String(pasted.number), 'Explain this block')];
     case 'addresses':
@@ -282,7 +278,7 @@ function usePastedCommands(
         : [
             watch(`${resolved.address}, ${resolved.name}`, resolved.name),
             explain(resolved.name, 'Find streams that watch this address', resolved.name),
-            deliveries(resolved.address),
+            activity(resolved.address),
           ];
   }
 }

@@ -15,6 +15,7 @@ import { Ago } from '../../../ui/text/time.tsx';
 import { ExplorerLink } from '../../chains/explorerLink.tsx';
 import type { LabeledRow } from './addressChange.ts';
 import { LabelCell } from './labelCell.tsx';
+import './addressTable.css';
 
 const HEADS = [
   { label: 'Selected', className: 'address-mark', isSaid: false },

@@ -10,6 +10,7 @@ import { CopyButton } from '../../../ui/text/copyButton.tsx';
 import { formatCount, formatHash } from '../../../ui/text/format.ts';
 import { ExplorerLink } from '../../chains/explorerLink.tsx';
 import { LabelCell } from './labelCell.tsx';
+import './childTable.css';
 
 const HEADS = [
   { label: 'Address', className: 'child-hash', isSaid: true },
