@@ -89,6 +89,17 @@ test.each(BROKERS)(
     const watches: Watch[] = [];
     while (watches.length < STREAMS) watches.push(await world.watch('queue', { url: broker.url }));
     const blocks = Math.ceil(MESSAGES / STREAMS / PHASES);
+    const states = () =>
+      world.ledger.rows<{ state: string; n: number }>(
+        'select state, count(*) as n from delivery group by state',
+      );
+    /** Waits, and says where the run stands if the time is up. */
+    const untilOrSay = (what: string, read: () => Promise<boolean>, everyMs?: number) =>
+      until(what, read, LIMIT_MS, everyMs).catch(async (error: Error) => {
+        const inQueue = `${await broker.count()} messages in the queue`;
+        const ofLedger = `deliveries ${JSON.stringify(await states())}`;
+        throw new Error(`${error.message}: ${mined} of ${blocks} blocks, ${inQueue}, ${ofLedger}`);
+      });
     /** Number of blocks that may be mined before the next fault. */
     let allowed = 1;
     let isBroken = false;
@@ -99,7 +110,7 @@ test.each(BROKERS)(
     const mine = async (): Promise<void> => {
       for (; mined < blocks; mined++) {
         const mayMine = async () => mined < allowed && (isBroken || (await hasMost()));
-        await until('the next block may be mined', mayMine, LIMIT_MS, 20);
+        await untilOrSay('the next block may be mined', mayMine, 20);
         world.mine(watches);
         if (isBroken) await wait(BROKEN_EVERY_MS);
       }
@@ -110,7 +121,7 @@ test.each(BROKERS)(
     for (let fault = 0; fault < faults; fault++) {
       await untilReplicated();
       // Begins each fault without the consequences of the last one.
-      await until('it is time', async () => mined >= allowed && (await hasMost()), LIMIT_MS);
+      await untilOrSay('it is time', async () => mined >= allowed && (await hasMost()));
       isBroken = true;
       allowed = Math.ceil((blocks * (fault + 1)) / faults);
       await defaults.kinds[fault % defaults.kinds.length]!(broker);
@@ -120,17 +131,11 @@ test.each(BROKERS)(
     await untilReplicated();
 
     const expected = blocks * STREAMS * PHASES;
-    const states = () =>
-      world.ledger.rows<{ state: string; n: number }>(
-        'select state, count(*) as n from delivery group by state',
-      );
     const isDone = async () => {
       const [only, ...others] = await states();
       return others.length === 0 && only?.state === 'succeeded' && only.n === expected;
     };
-    await until('all deliveries have succeeded', isDone, LIMIT_MS, 500).catch(async (error) => {
-      throw new Error(`${error.message}: ${JSON.stringify(await states())}`);
-    });
+    await untilOrSay('all deliveries have succeeded', isDone, 500);
 
     const rows = await world.ledger.rows<{ id: string; place: string }>(
       `select d.id, d.stream_id || ':' || m.block_hash || ':' || d.phase as place

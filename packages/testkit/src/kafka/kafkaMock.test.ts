@@ -34,3 +34,13 @@ test('a topic keeps what clients write that know only the proxy, until the proce
   });
   expect(after).toMatchObject([{ body: 'three' }]);
 });
+
+test('a follower gets earlier and later messages of a topic', async () => {
+  await produce('key:four');
+  const bodies: string[] = [];
+  await mock.follow('a', ({ body }) => void bodies.push(body));
+  await until('the earlier message has arrived', () => bodies.includes('four'));
+  await produce('key:five');
+  await until('the later message has arrived', () => bodies.includes('five'));
+  expect(bodies).toEqual([...new Set(bodies)]);
+});

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type FaultProxy, type FaultProxyTarget, startFaultProxy } from '../faultProxy.ts';
@@ -19,8 +20,13 @@ export interface KafkaMock {
    * through it, and then connect to them directly.
    */
   readonly network: FaultProxy;
-  /** Reads all messages of a topic; rejects after a while if the cluster does not respond. */
+  /**
+   * Reads all messages of a topic; rejects after a while if the cluster does not respond. The cluster
+   * keeps only the last 5 MB of a partition.
+   */
   read(topic: string): Promise<KafkaRecord[]>;
+  /** Passes all messages of a topic to `onRecord`, also those that are written later. */
+  follow(topic: string, onRecord: (record: KafkaRecord) => void): Promise<void>;
   /**
    * Stops the process with SIGSTOP: connections stay open and get no response. Resolves when all of
    * its threads are stopped.
@@ -28,7 +34,7 @@ export interface KafkaMock {
   pause(): Promise<void>;
   /** Lets the process run after `pause`. */
   resume(): void;
-  /** Sends SIGKILL, which loses all messages; resolves when the process has ended. */
+  /** Sends SIGKILL, which loses all messages and followers; resolves when the process has ended. */
   kill(): Promise<void>;
   /** Starts an empty cluster after `kill`. */
   start(): Promise<void>;
@@ -63,9 +69,12 @@ export async function startKafkaMock({ brokers: count = 1 } = {}): Promise<Kafka
   let { kcat, brokers } = await launch(program, count);
   const target: FaultProxyTarget = { port: portOf(brokers) };
   const network = await startFaultProxy(target);
+  const followers: TetheredProcess[] = [];
   const kill = async (): Promise<void> => {
-    kcat.signal('SIGKILL');
-    await kcat.exited;
+    for (const each of [kcat, ...followers.splice(0)]) {
+      each.signal('SIGKILL');
+      await each.exited;
+    }
   };
   return {
     get brokers() {
@@ -80,6 +89,24 @@ export async function startKafkaMock({ brokers: count = 1 } = {}): Promise<Kafka
         timeout: READ_MS,
       });
       return stdout.split('\n').filter(Boolean).map(toRecord);
+    },
+    async follow(topic, onRecord) {
+      const options = [
+        '-C',
+        '-b',
+        brokers.join(','),
+        '-t',
+        topic,
+        '-o',
+        'beginning',
+        '-q',
+        '-u',
+        '-J',
+      ];
+      const follower = await startTethered(program, options);
+      followers.push(follower);
+      follower.stderr.resume();
+      createInterface({ input: follower.stdout }).on('line', (line) => onRecord(toRecord(line)));
     },
     async pause() {
       kcat.signal('SIGSTOP');
