@@ -11,7 +11,14 @@ import { startFaultProxy } from '@sluice/testkit';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { useRunning, useVisitor } from './hooks.ts';
-import { expectAccessible, expectContrast, rowsOf, startVisitor } from './visitor.ts';
+import {
+  expectAccessible,
+  expectContrast,
+  expectFocusSeen,
+  rowsOf,
+  startVisitor,
+  tabTo,
+} from './visitor.ts';
 import { CONFIRMATIONS, startWorld } from './world.ts';
 
 /** Maximum time until the page reports that live events are disconnected. */
@@ -52,32 +59,8 @@ beforeAll(async () => {
 
 const readSluice = () => createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
 
-/** Waits until the focused element, or its `::after`, has a visible outline. */
-async function expectFocusSeen(page: Page): Promise<void> {
-  const readFocus = () =>
-    page.evaluate(() => {
-      const focused = document.activeElement;
-      if (focused === null || focused === document.body) return 'nothing has the focus';
-      const isDrawn = (pseudo?: string): boolean => {
-        const { outlineStyle, outlineWidth, borderColor } = getComputedStyle(focused, pseudo);
-        return (outlineStyle !== 'none' && outlineWidth !== '0px') || borderColor === 'accent';
-      };
-      return isDrawn() || isDrawn('::after') ? 'seen' : `not seen on ${focused.outerHTML}`;
-    });
-  await expect.poll(readFocus, PATIENCE).toBe('seen');
-}
-
 const focusedText = (page: Page): Promise<string> =>
   page.evaluate(() => document.activeElement?.textContent ?? '');
-
-/** Presses Tab until `reached` returns true; throws after 40 presses. */
-async function tabTo(page: Page, reached: () => Promise<boolean>): Promise<void> {
-  for (let presses = 0; presses < 40; presses++) {
-    if (await reached()) return;
-    await page.keyboard.press('Tab');
-  }
-  throw new Error('not reached by 40 presses of Tab');
-}
 
 test('by keyboard: a stream is created', async () => {
   const page = await visitor.signedIn();
@@ -86,7 +69,7 @@ test('by keyboard: a stream is created', async () => {
   await expectFocusSeen(page);
   await page.keyboard.insertText(world.token);
   const tag = page.getByLabel('Tag');
-  await tabTo(page, () => tag.evaluate((field) => field === document.activeElement));
+  await tabTo(page, tag);
   await expectFocusSeen(page);
   await page.keyboard.insertText('by-keyboard');
   await page.keyboard.press('Control+Enter');
@@ -101,7 +84,7 @@ test('by keyboard: a failure is found and read, and closing it returns to its ro
   await page.locator('.delivery-list [data-row-link]').first().waitFor();
   await page.keyboard.press('/');
   const link = page.getByRole('link', { name: /^5xx/ });
-  await tabTo(page, () => link.evaluate((field) => field === document.activeElement));
+  await tabTo(page, link);
   await expectFocusSeen(page);
   await page.keyboard.press('Enter');
   await page.waitForURL(/status=5xx/);
@@ -273,7 +256,7 @@ test('by keyboard: a signature is verified', async () => {
     ['Body', body],
   ] as const) {
     const field = page.getByLabel(label, { exact: true });
-    await tabTo(page, () => field.evaluate((each) => each === document.activeElement));
+    await tabTo(page, field);
     await expectFocusSeen(page);
     await page.keyboard.insertText(text);
   }

@@ -12,6 +12,7 @@ import { useRunning, useVisitor } from './hooks.ts';
 import {
   expectAccessible,
   expectContrast,
+  expectFocusSeen,
   expectNoSidewaysScroll,
   PHONE,
   rowsOf,
@@ -954,6 +955,7 @@ async function listScreens(): Promise<[path: string, text: string][]> {
     [`/streams/${stream.id}?tab=settings`, 'Delete stream'],
     ['/streams/new', 'Create stream'],
     ['/explain', 'Why was a webhook sent'],
+    [`/addresses/${world.token}`, 'Last seen'],
     ['/inbox', 'sluice://inbox'],
     ['/replays', 'Replay'],
     ['/chains', 'No gaps.'],
@@ -983,6 +985,32 @@ test('every screen fits a phone, with touch targets of sufficient size', async (
     await page.getByText(text).or(page.getByLabel(text)).first().waitFor({ state: 'attached' });
     await expectNoSidewaysScroll(page);
     expect(await smallTargets(page), path).toEqual([]);
+  }
+});
+
+test('every screen fits a window of 1280 px at a zoom of 200 %', async () => {
+  const zoomed = { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 };
+  const page = await visitor.signedIn('/', zoomed);
+  for (const [path, text] of await listScreens()) {
+    await page.goto(`${world.url}/console${path}`);
+    await page.getByText(text).or(page.getByLabel(text)).first().waitFor({ state: 'attached' });
+    await expectNoSidewaysScroll(page);
+  }
+});
+
+test('every screen shows the focus and what is current in forced colors', async () => {
+  const page = await visitor.signedIn('/', { forcedColors: 'active' });
+  for (const [path, text] of await listScreens()) {
+    await page.goto(`${world.url}/console${path}`);
+    await page.getByText(text).or(page.getByLabel(text)).first().waitFor();
+    await page.keyboard.press('Tab');
+    await expectFocusSeen(page);
+    const current = page
+      .getByRole('navigation', { name: 'Pages' })
+      .locator('[aria-current="page"]')
+      .first();
+    const outline = await current.evaluate((link) => getComputedStyle(link).outlineStyle);
+    expect(outline, path).not.toBe('none');
   }
 });
 

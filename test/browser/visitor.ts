@@ -1,6 +1,12 @@
 /** Opens pages of the console in Chromium as a user would, and checks them. */
 import { AxeBuilder } from '@axe-core/playwright';
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import {
+  chromium,
+  type Browser,
+  type BrowserContext,
+  type Locator,
+  type Page,
+} from 'playwright-core';
 import { expect } from 'vitest';
 import { CHROMIUM_OPTIONS } from './chromium.ts';
 import type { World } from './world.ts';
@@ -153,3 +159,27 @@ export const smallTargets = (page: Page): Promise<string[]> =>
       )
       .map(({ element, box }) => `${element.outerHTML.slice(0, 120)} ${box.width}×${box.height}`),
   );
+
+/** Waits until the focused element, or its `::after`, has a visible outline. */
+export async function expectFocusSeen(page: Page): Promise<void> {
+  const readFocus = () =>
+    page.evaluate(() => {
+      const focused = document.activeElement;
+      if (focused === null || focused === document.body) return 'nothing has the focus';
+      const isDrawn = (pseudo?: string): boolean => {
+        const { outlineStyle, outlineWidth, borderColor } = getComputedStyle(focused, pseudo);
+        return (outlineStyle !== 'none' && outlineWidth !== '0px') || borderColor === 'accent';
+      };
+      return isDrawn() || isDrawn('::after') ? 'seen' : `not seen on ${focused.outerHTML}`;
+    });
+  await expect.poll(readFocus, { timeout: PATIENCE_MS }).toBe('seen');
+}
+
+/** Presses Tab until the target has the focus; throws after 60 presses. */
+export async function tabTo(page: Page, target: Locator): Promise<void> {
+  for (let presses = 0; presses < 60; presses++) {
+    if (await target.evaluate((element) => element === document.activeElement)) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error('not reached by 60 presses of Tab');
+}
