@@ -3,11 +3,12 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { nameOfChain } from '@sluice/kit/contract';
 import { parseAddressList, type ListedAddress } from '@sluice/kit/operator';
+import type { NewStreamSearch } from '../../data/search.ts';
 import { chainsQuery, contractQuery } from '../../data/queries/chains.ts';
 import { unitOf } from '../streamForm/draft/tokenAmount.ts';
 import { useAddressList } from '../streamForm/draft/useAddressList.ts';
 import { formatCount, formatQuantity } from '../../ui/text/format.ts';
-import { RecipeBar } from './recipeBar.tsx';
+import { RecipeCards } from './recipeCards.tsx';
 import { DRAFT_FAMILIES } from '../../families/draftFamilies.ts';
 import type { FieldToFill, Recipe } from './recipe.ts';
 import { recipeOf, nameOfRecipe, withRecipe } from './recipes.ts';
@@ -28,9 +29,10 @@ import { Snippets } from '../../ui/text/snippets.tsx';
 import { DeliverPart } from '../streamForm/deliverPart.tsx';
 import { DryRunPanel } from '../streamForm/dryRun/dryRunPanel.tsx';
 import { MatchPart } from '../streamForm/matchPart.tsx';
-import { SharedDryRun } from '../streamForm/dryRun/sharedDryRun.tsx';
+import { SharedDryRun, useSharedDryRun } from '../streamForm/dryRun/sharedDryRun.tsx';
 import { type AddressFile, firstChains, WatchPart } from '../streamForm/watchPart.tsx';
 import { useNamePage } from '../../ui/pageTitle.ts';
+import { useMedia } from '../../ui/media.ts';
 import { useKeepDraft } from '../../ui/form/keepDraft.tsx';
 import type { WatchedChain } from '../../chains/timeline.ts';
 import { useAccountRules } from './accountRules.ts';
@@ -72,6 +74,7 @@ export function NewStreamPage() {
     <NewStreamForm
       first={{ ...first, chains: firstChains(chains.data, first.family) }}
       recipe={recipeOf(recipe)}
+      link={link}
       stored={`new stream ${JSON.stringify({ recipe, ...link })}`}
     />
   );
@@ -100,7 +103,7 @@ function useRecipe(
   if (recipe !== applied) {
     setApplied(recipe);
     if (recipe !== undefined) {
-      const filled = withRecipe(typed, recipe);
+      const filled = withRecipe(typed, recipe, applied);
       const next = { ...filled, chains: chainsOf(filled, chains) };
       setTyped(next);
       if (typed === begun) setBegun(next);
@@ -166,10 +169,13 @@ const MAX_TRIED = 1_000;
 function NewStreamForm({
   first,
   recipe,
+  link,
   stored,
 }: {
   first: StreamDraft;
   recipe: Recipe | undefined;
+  /** The other search params of the page. */
+  link: NewStreamSearch;
   /** Name of the stored draft. */
   stored: string;
 }) {
@@ -225,6 +231,12 @@ function NewStreamForm({
   };
   useCommandKey('Enter', submit);
 
+  const isWide = useMedia('(min-width: 900px)');
+  const [isChoosing, setChoosing] = useState(false);
+  const cards = (
+    <RecipeCards chains={chains} current={recipe} form={link} onChoose={() => setChoosing(false)} />
+  );
+
   const part = {
     draft,
     problems: attempts > 0 ? problems : quiet(problems, draft),
@@ -250,8 +262,14 @@ function NewStreamForm({
           }}
         >
           <div className="min-h-0 md:flex-1 md:overflow-y-auto">
-            <Breadcrumb to="/" title="Streams" here="New stream" />
-            <RecipeBar chains={chains} current={recipe} />
+            <div className="flex items-center justify-between">
+              <Breadcrumb to="/" title="Streams" here="New stream" />
+              {isWide && (
+                <RecipesButton isPressed={isChoosing} onClick={() => setChoosing(!isChoosing)} />
+              )}
+            </div>
+            {!isWide && cards}
+            {recipe !== undefined && <p className="px-4 pb-3 text-muted">{recipe.text}</p>}
             <Part title="Watch">
               <WatchPart
                 {...part}
@@ -301,10 +319,35 @@ function NewStreamForm({
             )}
           </div>
         </form>
-        <DryRunPanel draft={draft} chain={chain} />
+        <Side draft={draft} chain={chain} recipes={isWide && cards} isChoosing={isChoosing} />
       </div>
     </SharedDryRun>
   );
+}
+
+/** Shows the recipes instead of the samples of the dry run, which shows them until it starts. */
+function RecipesButton({ isPressed, onClick }: { isPressed: boolean; onClick: () => void }) {
+  const { state } = useSharedDryRun();
+  return state === 'idle' ? null : (
+    <Button variant="quiet" className="mt-2 mr-4" aria-pressed={isPressed} onClick={onClick}>
+      Recipes
+    </Button>
+  );
+}
+
+/** Shows the dry run, with the recipes below its counts until it starts or while one is chosen. */
+function Side({
+  recipes,
+  isChoosing,
+  ...run
+}: {
+  draft: StreamDraft;
+  chain: WatchedChain | undefined;
+  recipes: React.ReactNode;
+  isChoosing: boolean;
+}) {
+  const { state } = useSharedDryRun();
+  return <DryRunPanel {...run} instead={(isChoosing || state === 'idle') && recipes} />;
 }
 
 /**

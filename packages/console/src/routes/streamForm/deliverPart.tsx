@@ -130,6 +130,7 @@ function Destination({ draft, problems, onChange }: PartProps) {
       <Segments label="Destination" options={PLACES} value={place} onChange={choose} />
       <TextField
         label="Webhook URL"
+        data-field="destination"
         type="url"
         mono
         placeholder="https://api.example.com/webhooks"

@@ -26,6 +26,7 @@ export function CallRules({ draft, problems, onChange }: PartProps) {
     <fieldset aria-label="Calls" className="grid min-w-0 gap-2">
       <LineArea
         label="Functions"
+        data-field="functions"
         placeholder="transfer(address to, uint256 amount)"
         help="Signatures or 4-byte selectors, one per line; * for every call."
         error={lines.length === 0 ? problems.functions : undefined}

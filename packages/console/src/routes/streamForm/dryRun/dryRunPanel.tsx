@@ -39,14 +39,14 @@ const toTimeline = (blocks: readonly DryRunBlock[]): Timeline => ({
 export function DryRunPanel({
   draft,
   chain,
+  instead,
 }: {
   draft: StreamDraft;
   chain: WatchedChain | undefined;
+  /** Content that replaces the samples. */
+  instead?: React.ReactNode;
 }) {
   const run = useSharedDryRun();
-  const [at, setAt] = useState(0);
-  const [shows, setShows] = useState<'decoded' | 'payload'>('decoded');
-  const sample = run.samples[Math.min(at, run.samples.length - 1)];
   const first = run.blocks.at(-1)?.number;
   const last = run.blocks[0]?.number;
   const timesSent = DRAFT_FAMILIES[draft.family].timesSent(draft);
@@ -130,6 +130,19 @@ export function DryRunPanel({
       {run.error !== null && (
         <ErrorPanel what="The dry run stopped" error={run.error} onRetry={run.goOn} />
       )}
+      {instead ? <div className="min-h-0 flex-1 overflow-y-auto">{instead}</div> : <Samples />}
+    </section>
+  );
+}
+
+/** Shows the webhooks of the run, one at a time. */
+function Samples() {
+  const run = useSharedDryRun();
+  const [at, setAt] = useState(0);
+  const [shows, setShows] = useState<'decoded' | 'payload'>('decoded');
+  const sample = run.samples[Math.min(at, run.samples.length - 1)];
+  return (
+    <>
       {run.state === 'done' && run.error === null && run.samples.length === 0 && (
         <p className="px-4 py-3 text-muted">
           No matches in the last {formatQuantity(run.asked, 'block')}. This can be normal for quiet
@@ -175,7 +188,7 @@ export function DryRunPanel({
           <Sample webhook={sample.webhook} shows={shows} />
         </>
       )}
-    </section>
+    </>
   );
 }
 
