@@ -37,7 +37,11 @@ export function RulesTab({ stream }: { stream: StreamSummary }) {
                 <MatchPart {...part} />
               </div>
               <div className="flex min-h-96 min-w-0 flex-1 flex-col">
-                <DryRunPanel draft={part.draft} chain={chain} />
+                <DryRunPanel
+                  draft={part.draft}
+                  chain={chain}
+                  watched={{ count: stream.amountOfAddresses }}
+                />
               </div>
             </div>
           </SharedDryRun>

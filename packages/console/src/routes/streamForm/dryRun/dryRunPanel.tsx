@@ -25,6 +25,8 @@ import { wordOfFilterName } from '../../../words/names.ts';
 import { JsonTree } from '../../../body/jsonTree.tsx';
 import { Segments } from '../../../ui/form/segments.tsx';
 import { DecodedView } from '../../delivery/body/decodedView.tsx';
+import type { Watched } from '../sentence/describeStream.ts';
+import { Sentence } from '../sentence/sentence.tsx';
 import { useSharedDryRun } from './sharedDryRun.tsx';
 
 const toTimeline = (blocks: readonly DryRunBlock[]): Timeline => ({
@@ -35,14 +37,17 @@ const toTimeline = (blocks: readonly DryRunBlock[]): Timeline => ({
   unconfirmed: 0,
 });
 
-/** Shows what the stream would have sent for recent blocks, next to its form. */
+/** Shows what the stream sends, and what it would have sent for recent blocks, next to its form. */
 export function DryRunPanel({
   draft,
   chain,
+  watched,
   instead,
 }: {
   draft: StreamDraft;
   chain: WatchedChain | undefined;
+  /** The stream's addresses; undefined if its sentence is shown elsewhere. */
+  watched: Watched | undefined;
   /** Content that replaces the samples. */
   instead?: React.ReactNode;
 }) {
@@ -56,6 +61,11 @@ export function DryRunPanel({
   return (
     <section aria-label="Dry run" className="flex min-h-0 min-w-0 flex-1 flex-col">
       <header className="border-b border-line px-4 py-3">
+        {watched !== undefined && (
+          <p className="mb-2 text-14 wrap-anywhere">
+            <Sentence draft={draft} watched={watched} />
+          </p>
+        )}
         <div className="flex items-center gap-3">
           <h2 className="caps">Dry run</h2>
           {chain !== undefined && <span className="data text-muted">{chain.code}</span>}
