@@ -1,4 +1,4 @@
-import { FEED_URL } from '@sluice/kit/contract';
+import { FEED_URL, QUEUE_BROKERS, TABLES_EXAMPLE } from '@sluice/kit/contract';
 import type { Recipe } from '../../routes/newStream/recipe.ts';
 import type { StreamDraft } from '../../routes/streamForm/draft/draft.ts';
 import { ERC20_TRANSFER, UNISWAP_V3_SWAP, withEvents, withWalletEvents } from './draft.ts';
@@ -176,7 +176,7 @@ export const EVM_RECIPES: readonly Recipe[] = [
     example: 'A message with 250 USDC in “payments”',
     family: 'evm',
     toFill: ['addresses', 'destination'],
-    webhookUrl: '',
+    webhookUrl: QUEUE_BROKERS[0]!.example,
     name: (subject = 'Token') => `${subject} messages`,
     fill: withTransfers,
   },
@@ -188,7 +188,7 @@ export const EVM_RECIPES: readonly Recipe[] = [
     example: 'select sum(value) from event_transfer',
     family: 'evm',
     toFill: ['addresses', 'destination'],
-    webhookUrl: '',
+    webhookUrl: TABLES_EXAMPLE,
     name: (subject = 'Token') => `${subject} tables`,
     fill: withTransfers,
   },

@@ -24,7 +24,7 @@ export interface Recipe {
   example: string;
   family: NetworkType;
   toFill: readonly FieldToFill[];
-  /** Webhook URL of the recipe, or `''` for the user to fill in; undefined to keep the draft's. */
+  /** Webhook URL of the recipe, or an example to edit; undefined to keep the draft's. */
   webhookUrl?: string;
   /** Returns a name for the stream. `subject` names the address if the stream has only one. */
   name: (subject?: string) => string;

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { WatchedChain } from '../../chains/timeline.ts';
 import type { NewStreamSearch } from '../../data/search.ts';
 import { Picture } from './pictures.tsx';
+import '../../ui/form/choiceCard.css';
 import './recipeCards.css';
 import type { Recipe } from './recipe.ts';
 import { recipesFor } from './recipes.ts';
@@ -37,7 +38,7 @@ export function RecipeCards({
               ignoreBlocker={form !== undefined}
               aria-current={id === current?.id ? 'page' : undefined}
               onClick={onChoose}
-              className="recipe-card"
+              className="choice-card"
             >
               <Picture name={picture} />
               <span className="mt-2 font-medium">{title}</span>{' '}

@@ -59,7 +59,7 @@ test('a recipe leaves only its own fields to fill in', () => {
         : createAptosStreamSchema.safeParse(toFields(draft));
     const refused = (error?.issues ?? []).map(({ path }) => path[0]);
     expect(refused, recipe.id).toEqual(
-      fields.filter((name) => ['factories', 'reads', 'webhookUrl'].includes(name)),
+      fields.filter((name) => ['factories', 'reads'].includes(name)),
     );
   }
 });
@@ -96,9 +96,9 @@ test('a recipe replaces the webhook URL of the one before it, unless the user ch
   const [feed, queue, wallet] = [get('feed'), get('queue'), get('wallet')];
   const read = withRecipe(begun, feed);
   expect(read.webhookUrl).toBe('sluice://feed');
-  const empty = withRecipe(read, queue, feed);
-  expect(empty.webhookUrl).toBe('');
-  expect(withRecipe(empty, wallet, queue).webhookUrl).toBe('sluice://inbox/default');
+  const example = withRecipe(read, queue, feed);
+  expect(example.webhookUrl).toMatch(/^nats:/);
+  expect(withRecipe(example, wallet, queue).webhookUrl).toBe('sluice://inbox/default');
   expect(withRecipe(begun, wallet, feed).webhookUrl).toBe(begun.webhookUrl);
 });
 
