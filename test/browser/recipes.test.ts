@@ -221,3 +221,34 @@ test('failed transactions have a recipe, and calls are filtered by sender and st
     ],
   });
 });
+
+test('functions are chosen from the ABI of the contract, with their selectors', async () => {
+  const page = await visitor.signedIn(`/streams/new?recipe=calls&address=${world.token}`);
+  const calls = page.getByRole('group', { name: 'Calls', exact: true });
+  const functions = calls.getByLabel('Functions', { exact: true });
+  const transfer = calls.getByRole('checkbox', { name: /^transfer \(.*0xa9059cbb$/ });
+  await expect.poll(() => transfer.isChecked()).toBe(true);
+  const approve = calls.getByRole('checkbox', { name: /^approve .*0x095ea7b3$/ });
+  await approve.check();
+  expect(await functions.inputValue()).toMatch(/^transfer\(.*\)\napprove\(address spender, /);
+  await transfer.uncheck();
+  expect(await functions.inputValue()).toMatch(/^approve/);
+  // Offered by the ABI, like before it was selected.
+  expect(await transfer.isChecked()).toBe(false);
+  // A selector is named by the ABI.
+  await functions.fill('0xa9059cbb');
+  await expect.poll(() => transfer.isChecked()).toBe(true);
+  await expectAccessible(page);
+  // Without a function, the ABI is requested only by the button.
+  await functions.fill('');
+  await approve.waitFor({ state: 'detached' });
+  await calls.getByRole('button', { name: /^Choose from the functions of 0x/ }).click();
+  await transfer.check();
+  expect(await functions.inputValue()).toBe('transfer(address to, uint256 value)');
+  await page.keyboard.press('Control+Enter');
+  await page.getByRole('heading', { name: /calls/ }).waitFor();
+  const id = page.url().split('/').at(-1)!;
+  expect((await world.client.streams.get(id)).functions).toEqual([
+    'transfer(address to, uint256 value)',
+  ]);
+});

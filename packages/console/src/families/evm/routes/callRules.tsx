@@ -10,6 +10,7 @@ import type { PartProps } from '../../../routes/streamForm/partProps.ts';
 import { inputsOfCall, selectsFunctions, type CallRule } from '../draft.ts';
 import { functionProblems } from '../problems.ts';
 import { Conditions } from './conditions.tsx';
+import { FunctionList } from './functionList.tsx';
 import { RuleName } from './ruleName.tsx';
 
 const STATUSES: { value: TransactionStatus; label: string }[] = [
@@ -34,6 +35,7 @@ export function CallRules({ draft, problems, onChange }: PartProps) {
         value={calledFunctions}
         onChange={(next) => onChange({ ...draft, calledFunctions: next })}
       />
+      <FunctionList draft={draft} onChange={onChange} />
       {callRules.map((rule, index) => (
         <CallFilter
           key={index}
