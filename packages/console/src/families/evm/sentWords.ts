@@ -34,7 +34,7 @@ export const describeEvmSent: SentWords = (draft, known) => {
       ...(draft.includeInternalTxs ? ['internal transactions'] : []),
     ],
     filters,
-    values: draft.reads.map((read) => describeRead(toRead(read, draft.abi))),
+    values: draft.reads.map((read) => `the ${describeRead(toRead(read, draft.abi))}`),
     additionally:
       draft.factories.length === 0
         ? []

@@ -5,7 +5,8 @@ import type { StreamDraft } from '../../../routes/streamForm/draft/draft.ts';
 import { refusalOf, type Refusals } from '../../../routes/streamForm/draft/refusals.ts';
 import type { PartProps } from '../../../routes/streamForm/partProps.ts';
 import type { FactoryDraft } from '../draft.ts';
-import { useContractAbi } from './contractAbi.ts';
+import { formatQuantity } from '../../../ui/text/format.ts';
+import { useContractAbi, useContractWords } from './contractAbi.ts';
 import {
   addressParameters,
   describeFactory,
@@ -67,6 +68,8 @@ function FactoryEntry({
   const { address, childrenOf, event, parameter, from } = factory;
   const { abi } = draft;
   const offered = useContractAbi(draft, childrenOf === null ? address : '');
+  const words = useContractWords(draft, childrenOf === null ? address : '');
+  const events = eventTexts(offered);
   const problems = factoryProblems(factory, abi);
   const problemOf = (field: FactoryField): string | undefined =>
     (isChecked || factory[field] !== '' ? problems[field] : undefined) ??
@@ -83,7 +86,7 @@ function FactoryEntry({
         </p>
         <RemoveEntry label={`Remove factory ${index + 1}`} onClick={onRemove} />
       </div>
-      <div className="grid gap-3 sm:grid-cols-2">
+      <div className="grid gap-3">
         {parents.length > 0 && (
           <SelectField
             label="Created by"
@@ -107,6 +110,7 @@ function FactoryEntry({
             mono
             data-field="factory"
             placeholder="0x…"
+            help={words}
             error={problemOf('address')}
             value={address}
             onChange={({ target: { value } }) => onChange({ ...factory, address: value })}
@@ -114,7 +118,7 @@ function FactoryEntry({
         )}
       </div>
       <datalist id={ids}>
-        {eventTexts(offered).map((text) => (
+        {events.map((text) => (
           <option key={text}>{text}</option>
         ))}
       </datalist>
@@ -123,6 +127,11 @@ function FactoryEntry({
         mono
         list={ids}
         placeholder="PoolCreated(address indexed token0, address indexed token1, address pool)"
+        help={
+          events.length === 0
+            ? 'A signature with the names of the parameters.'
+            : `Choose from ${formatQuantity(events.length, 'event')} of the ABI, or enter a signature.`
+        }
         error={problemOf('event')}
         value={event}
         onChange={({ target: { value } }) => onChange(withEvent(factory, value, abi))}
@@ -136,7 +145,7 @@ function FactoryEntry({
         >
           {[...new Set([...parameters, parameter])].map((name) => (
             <option key={name} value={name}>
-              {name}
+              {name || 'choose an event first'}
             </option>
           ))}
         </SelectField>

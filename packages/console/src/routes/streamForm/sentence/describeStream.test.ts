@@ -47,7 +47,7 @@ test('filters, factories and values on chain are in the sentence', () => {
   );
   const low = { ...NEW_READ, source: 'native', when: { kind: 'below', limit: '0.5' } } as const;
   expect(describe({ includeContractLogs: false, reads: [{ ...low }] })).toMatch(
-    /^Sends native balance of the stream’s addresses when it falls below 0\.5 on Ethereum/,
+    /^Sends the native balance of the stream’s addresses when it falls below 0\.5 on Ethereum/,
   );
 });
 
