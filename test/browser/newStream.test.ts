@@ -88,7 +88,10 @@ test('the sentence changes with the form, in the panel and in the review', async
   await page.keyboard.press('Control+Enter');
   await page.getByRole('navigation', { name: 'Stream' }).waitFor();
   await page.getByRole('link', { name: 'Rules' }).click();
-  await page.getByText(/^Sends Transfer events of 1 address on Local chain/).waitFor();
+  const saved = page.getByText(/^Sends Transfer events of 1 address on Local chain/);
+  await saved.waitFor();
+  await page.getByRole('checkbox', { name: /^Exclude possible spam/ }).scrollIntoViewIfNeeded();
+  await expect.poll(async () => (await saved.boundingBox())?.y).toBeGreaterThan(0);
 });
 
 test('a phone keeps the steps, the sentence, the count and the button in view', async () => {
