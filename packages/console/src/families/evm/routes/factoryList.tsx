@@ -1,6 +1,6 @@
 import { useId } from 'react';
 import { SelectField, TextField } from '../../../ui/form/field.tsx';
-import { EntryList, RemoveEntry } from '../../../ui/form/entryList.tsx';
+import { EntryList, RemoveEntry, useRemoval } from '../../../ui/form/entryList.tsx';
 import type { StreamDraft } from '../../../routes/streamForm/draft/draft.ts';
 import { refusalOf, type Refusals } from '../../../routes/streamForm/draft/refusals.ts';
 import type { PartProps } from '../../../routes/streamForm/partProps.ts';
@@ -24,6 +24,7 @@ import {
 export function FactoryList({ draft, problems, refusals, onChange }: PartProps) {
   const { factories } = draft;
   const change = (next: FactoryDraft[]): void => onChange({ ...draft, factories: next });
+  const { remove, undo } = useRemoval(factories, change);
   return (
     <EntryList
       legend="Factories"
@@ -31,6 +32,7 @@ export function FactoryList({ draft, problems, refusals, onChange }: PartProps) 
       error={draft.allAddresses ? problems.factories : undefined}
       addLabel="Add factory"
       onAdd={() => change([...factories, NEW_FACTORY])}
+      onUndo={undo}
     >
       {factories.map((_, index) => (
         <FactoryEntry
@@ -40,7 +42,7 @@ export function FactoryList({ draft, problems, refusals, onChange }: PartProps) 
           refusals={refusals}
           isChecked={problems.factories !== undefined}
           onChange={(next) => change(factories.with(index, next))}
-          onRemove={() => change(withoutFactory(factories, index))}
+          onRemove={() => remove(withoutFactory(factories, index))}
         />
       ))}
     </EntryList>

@@ -10,7 +10,7 @@ import {
   type TokenUnit,
 } from '../../../routes/streamForm/draft/tokenAmount.ts';
 import type { PartProps } from '../../../routes/streamForm/partProps.ts';
-import { EntryList, RemoveEntry } from '../../../ui/form/entryList.tsx';
+import { EntryList, RemoveEntry, useRemoval } from '../../../ui/form/entryList.tsx';
 import { SelectField, TextField } from '../../../ui/form/field.tsx';
 import { LineArea } from '../../../ui/form/lineArea.tsx';
 import { formatCount, formatQuantity } from '../../../ui/text/format.ts';
@@ -35,6 +35,7 @@ import {
 export function ReadList({ draft, problems, refusals, onChange }: PartProps) {
   const { reads } = draft;
   const change = (next: ReadDraft[]): void => onChange({ ...draft, reads: next });
+  const { remove, undo } = useRemoval(reads, change);
   return (
     <EntryList
       legend="Values on chain"
@@ -42,6 +43,7 @@ export function ReadList({ draft, problems, refusals, onChange }: PartProps) {
       error={refusals['reads']}
       addLabel="Add value"
       onAdd={() => change([...reads, NEW_READ])}
+      onUndo={undo}
     >
       {reads.map((read, index) => (
         <ReadEntry
@@ -52,7 +54,7 @@ export function ReadList({ draft, problems, refusals, onChange }: PartProps) {
           refusals={refusals}
           isChecked={problems.reads !== undefined}
           onChange={(next) => change(reads.with(index, next))}
-          onRemove={() => change(reads.toSpliced(index, 1))}
+          onRemove={() => remove(reads.toSpliced(index, 1))}
         />
       ))}
     </EntryList>
