@@ -75,7 +75,19 @@ test('destinations are added, edited and removed in the settings', async () => {
     await dialog.getByText(help).waitFor();
     expect(await save.isDisabled()).toBe(false);
   }
+  // A kind fills in an example of its URL, whose host is selected.
+  const kinds = dialog.getByRole('group', { name: 'Destination' });
+  await kinds.getByRole('button', { name: 'Kafka' }).focus();
+  await page.keyboard.press('Enter');
+  await dialog.getByText('Replace the names in this example').waitFor();
+  expect(await save.isDisabled()).toBe(true);
+  await page.keyboard.insertText('broker.example');
+  expect(await url.inputValue()).toBe('kafka://broker.example:9092/topic');
+  await dialog.getByText('In a subject, routing key or key, {stream}').waitFor();
+  expect(await save.isDisabled()).toBe(false);
   await expectAccessible(page);
+  await kinds.getByRole('button', { name: 'Feed' }).click();
+  await url.focus();
   await page.keyboard.press('Enter');
   await page.getByText('Destination added').waitFor();
   await section.getByText('active').waitFor();

@@ -61,9 +61,18 @@ test('a recipe watches the children of a factory, by an event of its ABI', async
   const second = page.getByRole('group', { name: 'Factory 2', exact: true });
   await second.getByLabel('Created by').selectOption('the children of factory 1');
   expect(await second.getByLabel('Factory address').count()).toBe(0);
-  await page.getByRole('button', { name: 'Remove factory 1' }).click();
+  const remove = page.getByRole('button', { name: 'Remove factory 1' });
+  await remove.click();
+  await page.getByText('Entry removed.').waitFor();
+  await expectAccessible(page);
+  // A removal is undone with its references, until the list changes again.
+  await page.getByRole('button', { name: 'Undo' }).click();
+  expect(await address.inputValue()).toBe(world.token);
+  expect(await second.getByLabel('Created by').inputValue()).toBe('0');
+  await remove.click();
   expect(await entry.getByLabel('Factory address').inputValue()).toBe('');
   await entry.getByLabel('Factory address').fill(world.token);
+  expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(0);
   await entry.getByLabel('Event with the child’s address').fill(TRANSFER);
   await page.keyboard.press('Control+Enter');
   await page.getByRole('heading', { name: 'Pools' }).waitFor();

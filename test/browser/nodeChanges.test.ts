@@ -120,6 +120,24 @@ test('a node is tested, added and removed, in both themes and on a phone', async
   visitor.expectComplaints((text) => text.includes('422'));
 });
 
+test('the form of a new stream adds a chain by the URL of its node, and selects it', async () => {
+  const page = await visitor.signedIn('/streams/new', PHONE);
+  const addresses = page.getByLabel('Addresses', { exact: true });
+  await addresses.fill('0x70997970C51812dc3A010C7d01b50e0d17dc79C8');
+  const chain = page.getByRole('group', { name: 'Chains' }).getByRole('checkbox').first();
+  await chain.uncheck();
+  await page.getByRole('button', { name: 'Add a chain by its node…' }).tap();
+  await page.getByRole('dialog').getByLabel('URL').fill(nodeUrl);
+  await expectAccessible(page);
+  await page.keyboard.press('Enter');
+  await page.getByText(/^Node of .+ added$/).waitFor();
+  await expect.poll(() => chain.isChecked()).toBe(true);
+  // Enter submitted the dialog, not the form.
+  expect(await page.getByRole('alert').count()).toBe(0);
+  expect(new URL(page.url()).pathname).toBe('/console/streams/new');
+  expect(await addresses.inputValue()).not.toBe('');
+});
+
 test('an alert URL is tested, added and removed', async () => {
   const page = await visitor.signedIn('/settings', PHONE);
   const alerts = page.getByRole('region', { name: 'Alerts' });

@@ -135,7 +135,7 @@ test('a wrong amount is an error at its field, and the error of a request ends w
 
   await value.fill('1');
   world.respondWith(500);
-  await page.getByRole('button', { name: 'URL', exact: true }).click();
+  await page.getByRole('button', { name: 'Webhook a POST' }).click();
   await page.getByLabel('Webhook URL').fill(world.webhookUrl);
   await page.getByRole('button', { name: 'Create stream' }).click();
   const failed = page.getByText("Couldn't create the stream");

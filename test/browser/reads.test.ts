@@ -95,7 +95,7 @@ test('a threshold is in the unit of the token, and its errors are at their field
   await page.getByLabel('Addresses', { exact: true }).fill(ACCOUNT);
   await entry.getByLabel('Read').selectOption('token balances');
   await entry.getByLabel('Token', { exact: true }).fill(world.token);
-  await entry.getByText('SLD, 6 decimals').waitFor();
+  await entry.getByText('Sluice Dollar (SLD), 6 decimals').waitFor();
   await entry.getByLabel('Threshold in SLD').fill('many');
   await entry.getByText('Enter a number, such as 1,000.5.').waitFor();
   await entry.getByLabel('Threshold in SLD').fill('1,000.5');

@@ -1,5 +1,6 @@
 /** Tests the recipes for a new stream, and rules that are shown as sentences. */
 import { devAccounts } from '@sluice/testkit';
+import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { useRunning, useVisitor } from './hooks.ts';
 import { expectAccessible, expectNoSidewaysScroll, PHONE, smallTargets } from './visitor.ts';
@@ -12,13 +13,26 @@ beforeAll(async () => {
   for (let count = 0; count < 3; count++) await world.transfer();
 });
 
+/** Recipes for both chains of the world. */
+const RECIPE_COUNT = 14;
 const WALLET = devAccounts[7]!.address;
+
+const recipesOf = (page: Page) => page.getByRole('navigation', { name: 'Recipes' });
+
+/** Selects a recipe while a dry run is shown, which hides the recipes. */
+async function selectRecipe(page: Page, title: string): Promise<void> {
+  await page.getByRole('button', { name: 'Recipes' }).click();
+  await recipesOf(page).getByRole('link', { name: title }).click();
+}
 
 test('a recipe names the stream, keeps what was typed, and is a link', async () => {
   const page = await visitor.signedIn('/streams/new');
   const addresses = page.getByLabel('Addresses', { exact: true });
   const tag = page.getByLabel('Tag', { exact: true });
-  const recipes = page.getByRole('navigation', { name: 'Recipes' });
+  const recipes = recipesOf(page);
+  await recipes.getByText('Received 0.5 ETH').waitFor();
+  expect(await recipes.getByRole('link').count()).toBe(RECIPE_COUNT);
+  await expectAccessible(page);
   await recipes.getByRole('link', { name: 'Watch a wallet' }).click();
   await page.waitForURL(/\?recipe=wallet$/);
   await expect
@@ -28,18 +42,27 @@ test('a recipe names the stream, keeps what was typed, and is a link', async () 
   await page.keyboard.insertText(`${WALLET}, treasury`);
   await expect.poll(() => tag.inputValue()).toBe('Wallet treasury');
   expect(await page.getByRole('checkbox', { name: /^Transactions/ }).isChecked()).toBe(true);
+  // The samples of the dry run replace the recipes, until they are opened again.
+  await recipes.waitFor({ state: 'detached' });
   await expectAccessible(page);
 
+  await page.getByRole('button', { name: 'Recipes' }).click();
+  await page
+    .getByRole('region', { name: 'Dry run' })
+    .getByText(/\d records? in/)
+    .waitFor();
+  await expectAccessible(page);
   await recipes.getByRole('link', { name: 'NFT mints' }).click();
+  await recipes.waitFor({ state: 'detached' });
   await expect.poll(() => tag.inputValue()).toBe('treasury mints');
   expect(await addresses.inputValue()).toBe(`${WALLET}, treasury`);
   expect(await page.getByRole('checkbox', { name: /^Transactions/ }).isChecked()).toBe(false);
   // A tag that the user typed is kept.
   await tag.fill('mine');
-  await recipes.getByRole('link', { name: 'Contract events' }).click();
+  await selectRecipe(page, 'Contract events');
   await page.waitForURL(/recipe=events$/);
   expect(await tag.inputValue()).toBe('mine');
-  await recipes.getByRole('link', { name: 'Aptos payments' }).click();
+  await selectRecipe(page, 'Aptos payments');
   await expect
     .poll(() => page.getByRole('textbox', { name: 'Functions' }).inputValue())
     .toContain('0x1::aptos_account::transfer');
@@ -123,8 +146,8 @@ test('a stream can hold unverified blocks, and send them again', async () => {
   const hold = page.getByRole('checkbox', { name: /^Hold unverified blocks/ });
   await page.getByLabel('Tag', { exact: true }).fill('careful');
   await hold.check();
-  await page.getByRole('navigation', { name: 'Recipes' }).getByText('NFT mints').click();
-  await page.getByRole('navigation', { name: 'Recipes' }).getByText('Watch a wallet').click();
+  await selectRecipe(page, 'NFT mints');
+  await selectRecipe(page, 'Watch a wallet');
   await page.waitForURL(/recipe=wallet/);
   expect(await hold.isChecked()).toBe(true);
   await expectAccessible(page);
@@ -142,9 +165,22 @@ test('a stream can hold unverified blocks, and send them again', async () => {
   await expect.poll(async () => (await world.client.streams.get(id)).unverified).toBe('send');
 });
 
-test('recipes fit a phone', async () => {
+test('recipes choose the destination, and fit a phone', async () => {
   const page = await visitor.signedIn('/streams/new?recipe=mints', PHONE);
   await page.getByText('Paste the address of a collection.').waitFor();
+  const url = page.getByLabel('Webhook URL');
+  const recipes = recipesOf(page);
+  await recipes.getByRole('link', { name: 'Transfers as a feed' }).tap();
+  await expect.poll(() => url.inputValue()).toBe('sluice://feed');
+  await recipes.getByRole('link', { name: 'Transfers to a queue' }).tap();
+  await expect.poll(() => url.inputValue()).toMatch(/^nats:/);
+  await page.getByText('Replace the names in this example').first().waitFor();
+  await recipes.getByRole('link', { name: 'Calls of a function' }).tap();
+  await expect.poll(() => url.inputValue()).toBe('sluice://inbox/default');
+  const functions = page.getByRole('textbox', { name: 'Functions' });
+  expect(await functions.inputValue()).toBe('transfer(address to, uint256 value)');
+  // The strip scrolls, not the page.
+  expect(await recipes.locator('ul').evaluate((ul) => ul.scrollWidth > ul.clientWidth)).toBe(true);
   await expectNoSidewaysScroll(page);
   expect(await smallTargets(page)).toEqual([]);
 });
@@ -184,4 +220,35 @@ test('failed transactions have a recipe, and calls are filtered by sender and st
       },
     ],
   });
+});
+
+test('functions are chosen from the ABI of the contract, with their selectors', async () => {
+  const page = await visitor.signedIn(`/streams/new?recipe=calls&address=${world.token}`);
+  const calls = page.getByRole('group', { name: 'Calls', exact: true });
+  const functions = calls.getByLabel('Functions', { exact: true });
+  const transfer = calls.getByRole('checkbox', { name: /^transfer \(.*0xa9059cbb$/ });
+  await expect.poll(() => transfer.isChecked()).toBe(true);
+  const approve = calls.getByRole('checkbox', { name: /^approve .*0x095ea7b3$/ });
+  await approve.check();
+  expect(await functions.inputValue()).toMatch(/^transfer\(.*\)\napprove\(address spender, /);
+  await transfer.uncheck();
+  expect(await functions.inputValue()).toMatch(/^approve/);
+  // Offered by the ABI, like before it was selected.
+  expect(await transfer.isChecked()).toBe(false);
+  // A selector is named by the ABI.
+  await functions.fill('0xa9059cbb');
+  await expect.poll(() => transfer.isChecked()).toBe(true);
+  await expectAccessible(page);
+  // Without a function, the ABI is requested only by the button.
+  await functions.fill('');
+  await approve.waitFor({ state: 'detached' });
+  await calls.getByRole('button', { name: /^Choose from the functions of 0x/ }).click();
+  await transfer.check();
+  expect(await functions.inputValue()).toBe('transfer(address to, uint256 value)');
+  await page.keyboard.press('Control+Enter');
+  await page.getByRole('heading', { name: /calls/ }).waitFor();
+  const id = page.url().split('/').at(-1)!;
+  expect((await world.client.streams.get(id)).functions).toEqual([
+    'transfer(address to, uint256 value)',
+  ]);
 });

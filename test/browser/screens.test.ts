@@ -272,7 +272,8 @@ test('invalid fields show their error, and the form keeps its input', async () =
   await page.getByLabel('Addresses', { exact: true }).fill('0x12');
   await page.getByText('An EVM address has 40 digits, not 2').waitFor();
   await page.getByLabel('Webhook URL').fill('ftp://example');
-  await page.getByText('Enter a valid URL that starts with http').waitFor();
+  const deliver = page.getByRole('region', { name: 'Deliver' });
+  await deliver.getByText('Enter a valid URL that starts with http').waitFor();
   await page.getByLabel('Webhook URL').fill('http://127.0.0.1:1025/');
   await page.getByLabel('Addresses', { exact: true }).fill(world.token);
   await page.getByRole('button', { name: /Create stream/ }).click();
@@ -302,7 +303,7 @@ test('an Aptos stream is created from a Move path', async () => {
   );
   await page.getByRole('checkbox', { name: 'Aptos, local' }).waitFor();
   await page.getByLabel('Tag').fill('payments');
-  await page.getByLabel('Destination').getByRole('button', { name: 'URL' }).click();
+  await page.getByLabel('Destination').getByRole('button', { name: 'Webhook' }).click();
   const dryRun = page.getByRole('region', { name: 'Dry run' });
   await dryRun
     .getByText(/record/)

@@ -30,7 +30,12 @@ export { type QueueBroker, type QueueServers, parseBrokerUrl } from './rules/que
 export { KAFKA, type KafkaTarget, type SaslMechanism } from './rules/queues/kafka.ts';
 export { NATS, type NatsTarget } from './rules/queues/nats.ts';
 export { RABBIT_MQ, type RabbitMqTarget } from './rules/queues/rabbitMq.ts';
-export { QUEUE_SCHEMES, queueBrokerOf, queueUrlProblem } from './rules/queues/queues.ts';
+export {
+  QUEUE_BROKERS,
+  QUEUE_SCHEMES,
+  queueBrokerOf,
+  queueUrlProblem,
+} from './rules/queues/queues.ts';
 export { type TemplateValues, fillTemplate, hasPlaceholder } from './rules/queues/template.ts';
 export * from './rules/tables.ts';
 export * from './rules/text.ts';

@@ -5,6 +5,8 @@ export const APTOS_RECIPES: readonly Recipe[] = [
     id: 'aptos',
     title: 'Aptos payments',
     text: 'Paste the address of an account. Watches its payments of APT, coins and fungible assets.',
+    picture: 'account',
+    example: 'Sent 1.5 APT to treasury',
     family: 'aptos',
     toFill: ['addresses'],
     name: (subject) => (subject === undefined ? 'Aptos payments' : `Aptos payments for ${subject}`),

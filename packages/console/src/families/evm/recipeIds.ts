@@ -3,9 +3,13 @@ export const EVM_RECIPE_IDS = [
   'transfers',
   'payments',
   'events',
+  'calls',
   'failed',
   'mints',
   'pools',
   'balance',
   'value',
+  'feed',
+  'queue',
+  'tables',
 ] as const;

@@ -18,9 +18,12 @@ const OTHER = 'other';
 /** Adds a node. If the service does not allow this, shows the command-line flag that adds it. */
 export function AddNode({
   chains,
+  onAdded = () => {},
   onClose,
 }: {
   chains: readonly WatchedChain[];
+  /** Called with the ID of the chain that the node serves. */
+  onAdded?: (chainId: string) => void;
   onClose: () => void;
 }) {
   const queryClient = useQueryClient();
@@ -72,6 +75,7 @@ export function AddNode({
             const chain = chains.find(({ id }) => id === added.chainId);
             showToast({ text: `Node of ${chain?.name ?? added.chainId} added` });
             await queryClient.invalidateQueries({ queryKey: queryKeys.chains });
+            onAdded(added.chainId);
             onClose();
           }}
           renderFields={(problemAt) => renderChain(problemAt('chainId'))}

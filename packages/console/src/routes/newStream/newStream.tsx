@@ -3,20 +3,18 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { nameOfChain } from '@sluice/kit/contract';
 import { parseAddressList, type ListedAddress } from '@sluice/kit/operator';
-import { chainsQuery, contractQuery } from '../../data/queries/chains.ts';
-import { unitOf } from '../streamForm/draft/tokenAmount.ts';
+import type { NewStreamSearch } from '../../data/search.ts';
+import { chainsQuery } from '../../data/queries/chains.ts';
 import { useAddressList } from '../streamForm/draft/useAddressList.ts';
-import { formatCount, formatQuantity } from '../../ui/text/format.ts';
-import { RecipeBar } from './recipeBar.tsx';
-import { DRAFT_FAMILIES } from '../../families/draftFamilies.ts';
-import type { FieldToFill, Recipe } from './recipe.ts';
-import { recipeOf, nameOfRecipe, withRecipe } from './recipes.ts';
+import { formatCount, formatHash, formatQuantity } from '../../ui/text/format.ts';
+import { RecipeCards } from './recipeCards.tsx';
+import type { Recipe } from './recipe.ts';
+import { focusNext, useName, useRecipe } from './recipeDraft.ts';
+import { recipeOf } from './recipes.ts';
 import { queryKeys } from '../../data/queries/service.ts';
-import { createSnippets } from './createSnippets.ts';
 import { draftProblems } from '../streamForm/draft/problems.ts';
 import type { StreamDraft } from '../streamForm/draft/draft.ts';
-import { readEdits, toEdits, toStored, withEdits } from '../streamForm/draft/edits.ts';
-import { readDraft, storeDraft } from '../../ui/form/storedDrafts.ts';
+import { storeDraft } from '../../ui/form/storedDrafts.ts';
 import { useCommandKey } from '../../ui/keys/keyboard.ts';
 import { AddressesFailed, createStream, draftOfLink } from './createStream.ts';
 import { refusalsOf } from '../streamForm/draft/refusals.ts';
@@ -24,21 +22,34 @@ import { Button, buttonClass, Keycap } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Breadcrumb } from '../../ui/breadcrumb.tsx';
-import { Snippets } from '../../ui/text/snippets.tsx';
 import { DeliverPart } from '../streamForm/deliverPart.tsx';
 import { DryRunPanel } from '../streamForm/dryRun/dryRunPanel.tsx';
 import { MatchPart } from '../streamForm/matchPart.tsx';
-import { SharedDryRun } from '../streamForm/dryRun/sharedDryRun.tsx';
+import { SharedDryRun, useSharedDryRun } from '../streamForm/dryRun/sharedDryRun.tsx';
 import { type AddressFile, firstChains, WatchPart } from '../streamForm/watchPart.tsx';
 import { useNamePage } from '../../ui/pageTitle.ts';
+import { useMedia } from '../../ui/media.ts';
 import { useKeepDraft } from '../../ui/form/keepDraft.tsx';
 import type { WatchedChain } from '../../chains/timeline.ts';
 import { useAccountRules } from './accountRules.ts';
+import './newStream.css';
+import { Review } from './review.tsx';
+import { STEPS, type StepName } from './step.ts';
+import { openStep, Steps } from './steps.tsx';
+import { listTodo } from './todo.ts';
+import type { Watched } from '../streamForm/sentence/describeStream.ts';
+import { Sentence } from '../streamForm/sentence/sentence.tsx';
 
-function Part({ title, children }: { title: string; children: React.ReactNode }) {
+function Part({ step, children }: { step: StepName; children: React.ReactNode }) {
   return (
-    <section aria-label={title} className="border-b border-line px-4 py-4">
-      <h2 className="caps mb-2">{title}</h2>
+    <section
+      id={`step-${step}`}
+      data-step={step}
+      aria-label={STEPS[step]}
+      tabIndex={-1}
+      className="border-b border-line px-4 py-4 outline-none"
+    >
+      <h2 className="caps mb-2">{STEPS[step]}</h2>
       {children}
     </section>
   );
@@ -72,92 +83,10 @@ export function NewStreamPage() {
     <NewStreamForm
       first={{ ...first, chains: firstChains(chains.data, first.family) }}
       recipe={recipeOf(recipe)}
+      link={link}
       stored={`new stream ${JSON.stringify({ recipe, ...link })}`}
     />
   );
-}
-
-/**
- * Holds the draft, stores it in the browser until it is created or discarded, and applies each
- * selected recipe to it with `withRecipe`.
- *
- * @param name name of the stored draft, one for each link to the page.
- */
-function useRecipe(
-  name: string,
-  first: StreamDraft,
-  recipe: Recipe | undefined,
-  chains: readonly WatchedChain[],
-) {
-  const [origin] = useState(first);
-  const [begun, setBegun] = useState(first);
-  const [stored] = useState(() => readEdits(readDraft(name), first));
-  const [typed, setTyped] = useState(() =>
-    stored === undefined ? first : withEdits(first, stored),
-  );
-  // A restored draft already contains the recipe.
-  const [applied, setApplied] = useState(stored === undefined ? undefined : recipe);
-  if (recipe !== applied) {
-    setApplied(recipe);
-    if (recipe !== undefined) {
-      const filled = withRecipe(typed, recipe);
-      const next = { ...filled, chains: chainsOf(filled, chains) };
-      setTyped(next);
-      if (typed === begun) setBegun(next);
-    }
-  }
-  // A draft that only a link or a recipe filled in has no changes to lose.
-  const isChanged = typed !== begun;
-  useEffect(
-    () => storeDraft(name, isChanged ? toStored(toEdits(origin, typed, undefined)) : undefined),
-    [name, origin, typed, isChanged],
-  );
-  return { typed, setTyped, isChanged };
-}
-
-const chainsOf = (draft: StreamDraft, chains: readonly WatchedChain[]): string[] =>
-  draft.chains.length > 0 ? draft.chains : firstChains(chains, draft.family);
-
-/**
- * Focuses the first empty field that the user has to fill in; if there is none, the first text
- * area.
- */
-function focusNext(form: HTMLFormElement | null, toFill: readonly FieldToFill[]): void {
-  const fields = toFill.flatMap((name) => [
-    ...(form?.querySelectorAll<HTMLInputElement>(`[data-field=${name}]`) ?? []),
-  ]);
-  (fields.find(({ value }) => value === '') ?? form?.querySelector('textarea'))?.focus();
-}
-
-/** If a recipe is selected, names the stream with `nameOfRecipe` until the user enters a name. */
-function useName(
-  typed: StreamDraft,
-  recipe: Recipe | undefined,
-  rows: readonly ListedAddress[],
-  chain: WatchedChain | undefined,
-) {
-  const [isChosen, setChosen] = useState(false);
-  const isSuggested = recipe !== undefined && !isChosen;
-  const { data: contract } = useQuery({
-    ...contractQuery(chain?.id ?? '', rows[0]?.address ?? ''),
-    enabled:
-      isSuggested &&
-      chain !== undefined &&
-      DRAFT_FAMILIES[recipe.family].hasContracts &&
-      rows.length === 1,
-  });
-  const tag = isSuggested ? nameOfRecipe(recipe, rows, unitOf(contract)) : typed.tag;
-  return {
-    // Stays the same object while the draft does not change, because the form detects edits after
-    // sending by comparing objects.
-    named: useMemo(() => (typed.tag === tag ? typed : { ...typed, tag }), [typed, tag]),
-    /**
-     * Must be called with the draft after each edit, to detect whether the user has entered a name.
-     */
-    onChange: (next: StreamDraft): void => {
-      if (next.tag !== tag) setChosen(true);
-    },
-  };
 }
 
 /** Number of addresses that the dry run sends with each block. */
@@ -166,10 +95,13 @@ const MAX_TRIED = 1_000;
 function NewStreamForm({
   first,
   recipe,
+  link,
   stored,
 }: {
   first: StreamDraft;
   recipe: Recipe | undefined;
+  /** The other search params of the page. */
+  link: NewStreamSearch;
   /** Name of the stored draft. */
   stored: string;
 }) {
@@ -204,9 +136,13 @@ function NewStreamForm({
   const sent = useAccountRules(name.named, addresses, chain, recipe !== undefined);
   const { draft } = sent;
   const problems = draftProblems(draft, addresses.length);
-  const isRead = file === undefined || fileList !== null;
-  const ready =
-    Object.keys(problems).length === 0 && (draft.allAddresses || (rejects.length === 0 && isRead));
+  const todo = listTodo(problems, {
+    areInvalid: !draft.allAddresses && rejects.length > 0,
+    isReading: !draft.allAddresses && file !== undefined && fileList === null,
+  });
+  const shown = attempts > 0 ? problems : quiet(problems, draft);
+  const wrong = todo.filter(({ field }) => field === undefined || shown[field] !== undefined);
+  const watched = { count: rows.length, name: rows.length === 1 ? nameOfRow(rows[0]!) : undefined };
 
   const discard = (): void => storeDraft(stored, undefined);
   const kept = useKeepDraft(isChanged || file !== undefined, discard);
@@ -221,13 +157,19 @@ function NewStreamForm({
   });
   const submit = (): void => {
     setAttempts(attempts + 1);
-    if (ready && !create.isPending) create.mutate(draft);
+    if (todo.length === 0 && !create.isPending) create.mutate(draft);
   };
   useCommandKey('Enter', submit);
 
+  const isWide = useMedia('(min-width: 900px)');
+  const [isChoosing, setChoosing] = useState(false);
+  const cards = (
+    <RecipeCards chains={chains} current={recipe} form={link} onChoose={() => setChoosing(false)} />
+  );
+
   const part = {
     draft,
-    problems: attempts > 0 ? problems : quiet(problems, draft),
+    problems: shown,
     refusals: refusalsOf(create.error, create.variables, draft),
     onChange: (next: StreamDraft) => {
       sent.onChange(next);
@@ -237,7 +179,7 @@ function NewStreamForm({
   };
   return (
     <SharedDryRun draft={draft} chain={chain} addresses={rejects.length === 0 ? addresses : null}>
-      <div className="flex min-h-full max-md:flex-col md:h-full">
+      <div className="new-stream flex min-h-full max-md:flex-col md:h-full">
         {kept.dialog}
         <form
           ref={form}
@@ -249,10 +191,17 @@ function NewStreamForm({
             submit();
           }}
         >
-          <div className="min-h-0 md:flex-1 md:overflow-y-auto">
+          <div className="flex items-center justify-between">
             <Breadcrumb to="/" title="Streams" here="New stream" />
-            <RecipeBar chains={chains} current={recipe} />
-            <Part title="Watch">
+            {isWide && (
+              <RecipesButton isPressed={isChoosing} onClick={() => setChoosing(!isChoosing)} />
+            )}
+          </div>
+          {!isWide && cards}
+          <Steps form={form} todo={todo} wrong={wrong} />
+          <div className="new-stream-parts min-h-0 md:flex-1 md:overflow-y-auto">
+            {recipe !== undefined && <p className="px-4 pt-3 text-muted">{recipe.text}</p>}
+            <Part step="watch">
               <WatchPart
                 {...part}
                 chains={chains}
@@ -266,23 +215,29 @@ function NewStreamForm({
                 </p>
               )}
             </Part>
-            <Part title="Match">
+            <Part step="match">
               <MatchPart {...part} />
             </Part>
-            <Part title="Deliver">
+            <Part step="deliver">
               <DeliverPart {...part} />
             </Part>
-            <details>
-              <summary className="flex min-h-9 cursor-pointer items-center px-4 text-12 text-muted">
-                As code
-              </summary>
-              <Snippets snippets={createSnippets(draft, location.origin)} />
-            </details>
+            <Part step="review">
+              <Review
+                draft={draft}
+                watched={watched}
+                todo={todo}
+                onOpen={(step) => openStep(form.current, step)}
+              />
+            </Part>
           </div>
           {create.isError && create.variables === draft && (
             <CreateError error={create.error} onRetry={submit} />
           )}
-          <div className="flex flex-wrap items-center gap-3 border-y border-line px-4 py-3 md:border-b-0">
+          <div
+            data-bar="bottom"
+            className="new-stream-bar flex flex-wrap items-center gap-3 border-t border-line px-4 py-3"
+          >
+            {!isWide && <Summary draft={draft} watched={watched} />}
             <Button type="submit" variant="primary" disabled={create.isPending}>
               {!create.isPending
                 ? 'Create stream'
@@ -293,18 +248,69 @@ function NewStreamForm({
                 Ctrl ↵
               </kbd>
             </Button>
-            {attempts > 0 && !ready && (
+            {attempts > 0 && todo[0] !== undefined && (
               <p role="alert" className="min-w-0 flex-1 text-bad">
-                {Object.values(problems)[0] ??
-                  (isRead ? 'Fix the invalid address lines.' : 'The file is still being read.')}
+                {todo[0].text}
               </p>
             )}
           </div>
         </form>
-        <DryRunPanel draft={draft} chain={chain} />
+        <Side
+          draft={draft}
+          chain={chain}
+          watched={watched}
+          recipes={isWide && cards}
+          isChoosing={isChoosing}
+        />
       </div>
     </SharedDryRun>
   );
+}
+
+/** Returns the label of an address, or its shortened form. */
+const nameOfRow = ({ address, label }: ListedAddress): string => label || formatHash(address);
+
+/** Shows the sentence and the counts of the dry run in a narrow window, where the panel is below. */
+function Summary({ draft, watched }: { draft: StreamDraft; watched: Watched }) {
+  const { state, records, asked } = useSharedDryRun();
+  return (
+    <p className="new-stream-summary min-w-0 text-12">
+      {state !== 'idle' && (
+        <strong className="font-medium">
+          {formatQuantity(records, 'record')} in {formatQuantity(asked, 'block')}.{' '}
+        </strong>
+      )}
+      <span className="text-muted">
+        <Sentence draft={draft} watched={watched} />
+      </span>
+    </p>
+  );
+}
+
+/** Shows the recipes instead of the samples of the dry run, which shows them until it starts. */
+function RecipesButton({ isPressed, onClick }: { isPressed: boolean; onClick: () => void }) {
+  const { state } = useSharedDryRun();
+  return state === 'idle' ? null : (
+    <Button variant="quiet" className="mt-2 mr-4" aria-pressed={isPressed} onClick={onClick}>
+      Recipes
+    </Button>
+  );
+}
+
+/** Shows the dry run, with the recipes below its counts until it starts or while one is chosen. */
+function Side({
+  recipes,
+  isChoosing,
+  ...run
+}: {
+  draft: StreamDraft;
+  chain: WatchedChain | undefined;
+  watched: Watched | undefined;
+  recipes: React.ReactNode;
+  isChoosing: boolean;
+}) {
+  const { state } = useSharedDryRun();
+  return <DryRunPanel {...run} instead={(isChoosing || state === 'idle') && recipes} />;
 }
 
 /**

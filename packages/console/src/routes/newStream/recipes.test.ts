@@ -43,6 +43,7 @@ const FIELDS_WITH_PROBLEMS: Readonly<Record<string, string>> = {
   factory: 'factories',
   contract: 'reads',
   threshold: 'reads',
+  destination: 'webhookUrl',
 };
 
 test('a recipe leaves only its own fields to fill in', () => {
@@ -58,7 +59,7 @@ test('a recipe leaves only its own fields to fill in', () => {
         : createAptosStreamSchema.safeParse(toFields(draft));
     const refused = (error?.issues ?? []).map(({ path }) => path[0]);
     expect(refused, recipe.id).toEqual(
-      fields.filter((name) => name === 'factories' || name === 'reads'),
+      fields.filter((name) => ['factories', 'reads'].includes(name)),
     );
   }
 });
@@ -89,6 +90,16 @@ test('a recipe replaces rules, and keeps addresses, destination and limits', () 
     rules: [],
     headers: 'a: b',
   });
+});
+
+test('a recipe replaces the webhook URL of the one before it, unless the user changed it', () => {
+  const [feed, queue, wallet] = [get('feed'), get('queue'), get('wallet')];
+  const read = withRecipe(begun, feed);
+  expect(read.webhookUrl).toBe('sluice://feed');
+  const example = withRecipe(read, queue, feed);
+  expect(example.webhookUrl).toMatch(/^nats:/);
+  expect(withRecipe(example, wallet, queue).webhookUrl).toBe('sluice://inbox/default');
+  expect(withRecipe(begun, wallet, feed).webhookUrl).toBe(begun.webhookUrl);
 });
 
 test('mints are transfers from the zero address, of both token standards', () => {

@@ -3,6 +3,7 @@ import { familyOf } from '@sluice/kit/contract';
 import type { ListedAddress } from '@sluice/kit/operator';
 import type { RecipeId } from '../../families/recipeIds.ts';
 import { RECIPES } from '../../families/recipes.ts';
+import { DEFAULT_INBOX_URL } from '../../data/inboxes.ts';
 import { NEW_DRAFT, type StreamDraft } from '../streamForm/draft/draft.ts';
 import { FIELDS } from '../streamForm/draft/plainFields.ts';
 import type { TokenUnit } from '../streamForm/draft/tokenAmount.ts';
@@ -22,19 +23,23 @@ const toKept = (draft: StreamDraft): Partial<StreamDraft> =>
   Object.fromEntries(
     Object.entries(draft).filter(
       ([name]) =>
-        ['webhookUrl', 'tag', 'description', 'headers', 'oauth2'].includes(name) ||
+        ['tag', 'description', 'headers', 'oauth2'].includes(name) ||
         FIELDS[name]?.input?.part === 'deliver',
     ),
   );
 
 /**
  * Replaces the rules of a draft with the rules of a recipe, and resets all other fields that define
- * what the stream watches.
+ * what the stream watches. The webhook URL of the previous recipe is replaced, too, unless the user
+ * changed it.
  * @returns the draft, with its chains and addresses if the recipe is for the same chain family.
  */
-export function withRecipe(draft: StreamDraft, { family, fill }: Recipe): StreamDraft {
+export function withRecipe(draft: StreamDraft, recipe: Recipe, previous?: Recipe): StreamDraft {
+  const { family, fill } = recipe;
   const { chains, addresses } = family === draft.family ? draft : NEW_DRAFT;
-  return fill({ ...NEW_DRAFT, ...toKept(draft), family, chains, addresses });
+  const kept = draft.webhookUrl === previous?.webhookUrl ? DEFAULT_INBOX_URL : draft.webhookUrl;
+  const webhookUrl = recipe.webhookUrl ?? kept;
+  return fill({ ...NEW_DRAFT, ...toKept(draft), family, chains, addresses, webhookUrl });
 }
 
 /**

@@ -20,6 +20,7 @@ import { DropZone } from '../../ui/form/dropZone.tsx';
 import { Check, FileField } from '../../ui/form/field.tsx';
 import { LineArea } from '../../ui/form/lineArea.tsx';
 import { Segments } from '../../ui/form/segments.tsx';
+import { AddChain } from './addChain.tsx';
 import { AddressVerdict } from './addressVerdict.tsx';
 import { DoubtfulAddresses } from './doubtfulAddresses.tsx';
 import type { PartProps } from './partProps.ts';
@@ -91,6 +92,7 @@ export function ChainChoice({
         </p>
       )}
       {problems.chains !== undefined && <p className="text-12 text-bad">{problems.chains}</p>}
+      <AddChain draft={draft} chains={chains} onChange={onChange} />
     </fieldset>
   );
 }

@@ -1,8 +1,9 @@
-import { Link, useNavigate } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { createSnippets } from '../newStream/createSnippets.ts';
 import { FORM_WORDS, LOCAL_ACCOUNT } from '../../families/formWords.ts';
 import { draftFrom } from '../newStream/createStream.ts';
+import { RecipeCards } from '../newStream/recipeCards.tsx';
 import { recipesFor } from '../newStream/recipes.ts';
 import { recognize, toAddress } from '../../words/paste.ts';
 import type { WatchedChain } from '../../chains/timeline.ts';
@@ -95,28 +96,12 @@ function Demo({ demo: { chains, draft, create } }: { demo: ReturnType<typeof use
 }
 
 function Recipes({ chains }: { chains: readonly WatchedChain[] }) {
-  const recipes = recipesFor(chains);
-  if (recipes.length === 0) return null;
+  if (recipesFor(chains).length === 0) return null;
   return (
     <Start
       title="Start from a recipe"
       text="A recipe fills in the form for a common stream. Paste an address, check the dry run, and create the stream."
-      code={
-        <ul className="min-w-0 flex-1">
-          {recipes.map(({ id, title, text }) => (
-            <li key={id} className="border-b border-line last:border-b-0">
-              <Link
-                to="/streams/new"
-                search={{ recipe: id }}
-                className="block px-3 py-2 hover:bg-raised"
-              >
-                <span className="block font-medium">{title}</span>
-                <span className="block text-12 text-muted">{text}</span>
-              </Link>
-            </li>
-          ))}
-        </ul>
-      }
+      code={<RecipeCards chains={chains} />}
     />
   );
 }

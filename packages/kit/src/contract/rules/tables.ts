@@ -21,7 +21,8 @@ export interface TablesUrl {
   tls: TablesTls;
 }
 
-const EXAMPLE = 'postgres://user:password@host:5432/database?schema=NAME';
+/** A webhook URL of tables, with names to replace. */
+export const TABLES_EXAMPLE = 'postgres://user:password@host:5432/database?schema=NAME';
 /** Maximum length of a PostgreSQL identifier in bytes. */
 const MAX_NAME_BYTES = 63;
 
@@ -40,7 +41,9 @@ export function parseTablesUrl(text: string): TablesUrl {
   const url = URL.parse(text);
   const database = url === null ? '' : decode(url.pathname.slice(1));
   if (url === null || url.hostname === '' || database === '' || url.hash !== '') {
-    throw new Error(`should be a URL with a host, a database and a schema, such as ${EXAMPLE}`);
+    throw new Error(
+      `should be a URL with a host, a database and a schema, such as ${TABLES_EXAMPLE}`,
+    );
   }
   const { searchParams } = url;
   const unknown = [...searchParams.keys()].find((name) => !['schema', 'sslmode'].includes(name));

@@ -10,6 +10,7 @@ import type { PartProps } from '../../../routes/streamForm/partProps.ts';
 import { inputsOfCall, selectsFunctions, type CallRule } from '../draft.ts';
 import { functionProblems } from '../problems.ts';
 import { Conditions } from './conditions.tsx';
+import { FunctionList } from './functionList.tsx';
 import { RuleName } from './ruleName.tsx';
 
 const STATUSES: { value: TransactionStatus; label: string }[] = [
@@ -26,6 +27,7 @@ export function CallRules({ draft, problems, onChange }: PartProps) {
     <fieldset aria-label="Calls" className="grid min-w-0 gap-2">
       <LineArea
         label="Functions"
+        data-field="functions"
         placeholder="transfer(address to, uint256 amount)"
         help="Signatures or 4-byte selectors, one per line; * for every call."
         error={lines.length === 0 ? problems.functions : undefined}
@@ -33,6 +35,7 @@ export function CallRules({ draft, problems, onChange }: PartProps) {
         value={calledFunctions}
         onChange={(next) => onChange({ ...draft, calledFunctions: next })}
       />
+      <FunctionList draft={draft} onChange={onChange} />
       {callRules.map((rule, index) => (
         <CallFilter
           key={index}

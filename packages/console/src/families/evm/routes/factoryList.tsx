@@ -1,11 +1,12 @@
 import { useId } from 'react';
 import { SelectField, TextField } from '../../../ui/form/field.tsx';
-import { EntryList, RemoveEntry } from '../../../ui/form/entryList.tsx';
+import { EntryList, RemoveEntry, useRemoval } from '../../../ui/form/entryList.tsx';
 import type { StreamDraft } from '../../../routes/streamForm/draft/draft.ts';
 import { refusalOf, type Refusals } from '../../../routes/streamForm/draft/refusals.ts';
 import type { PartProps } from '../../../routes/streamForm/partProps.ts';
 import type { FactoryDraft } from '../draft.ts';
-import { useContractAbi } from './contractAbi.ts';
+import { formatQuantity } from '../../../ui/text/format.ts';
+import { useContractAbi, useContractWords } from './contractAbi.ts';
 import {
   addressParameters,
   describeFactory,
@@ -23,6 +24,7 @@ import {
 export function FactoryList({ draft, problems, refusals, onChange }: PartProps) {
   const { factories } = draft;
   const change = (next: FactoryDraft[]): void => onChange({ ...draft, factories: next });
+  const { remove, undo } = useRemoval(factories, change);
   return (
     <EntryList
       legend="Factories"
@@ -30,6 +32,7 @@ export function FactoryList({ draft, problems, refusals, onChange }: PartProps) 
       error={draft.allAddresses ? problems.factories : undefined}
       addLabel="Add factory"
       onAdd={() => change([...factories, NEW_FACTORY])}
+      onUndo={undo}
     >
       {factories.map((_, index) => (
         <FactoryEntry
@@ -39,7 +42,7 @@ export function FactoryList({ draft, problems, refusals, onChange }: PartProps) 
           refusals={refusals}
           isChecked={problems.factories !== undefined}
           onChange={(next) => change(factories.with(index, next))}
-          onRemove={() => change(withoutFactory(factories, index))}
+          onRemove={() => remove(withoutFactory(factories, index))}
         />
       ))}
     </EntryList>
@@ -67,6 +70,8 @@ function FactoryEntry({
   const { address, childrenOf, event, parameter, from } = factory;
   const { abi } = draft;
   const offered = useContractAbi(draft, childrenOf === null ? address : '');
+  const words = useContractWords(draft, childrenOf === null ? address : '');
+  const events = eventTexts(offered);
   const problems = factoryProblems(factory, abi);
   const problemOf = (field: FactoryField): string | undefined =>
     (isChecked || factory[field] !== '' ? problems[field] : undefined) ??
@@ -83,7 +88,7 @@ function FactoryEntry({
         </p>
         <RemoveEntry label={`Remove factory ${index + 1}`} onClick={onRemove} />
       </div>
-      <div className="grid gap-3 sm:grid-cols-2">
+      <div className="grid gap-3">
         {parents.length > 0 && (
           <SelectField
             label="Created by"
@@ -107,6 +112,7 @@ function FactoryEntry({
             mono
             data-field="factory"
             placeholder="0x…"
+            help={words}
             error={problemOf('address')}
             value={address}
             onChange={({ target: { value } }) => onChange({ ...factory, address: value })}
@@ -114,7 +120,7 @@ function FactoryEntry({
         )}
       </div>
       <datalist id={ids}>
-        {eventTexts(offered).map((text) => (
+        {events.map((text) => (
           <option key={text}>{text}</option>
         ))}
       </datalist>
@@ -123,6 +129,11 @@ function FactoryEntry({
         mono
         list={ids}
         placeholder="PoolCreated(address indexed token0, address indexed token1, address pool)"
+        help={
+          events.length === 0
+            ? 'A signature with the names of the parameters.'
+            : `Choose from ${formatQuantity(events.length, 'event')} of the ABI, or enter a signature.`
+        }
         error={problemOf('event')}
         value={event}
         onChange={({ target: { value } }) => onChange(withEvent(factory, value, abi))}
@@ -136,7 +147,7 @@ function FactoryEntry({
         >
           {[...new Set([...parameters, parameter])].map((name) => (
             <option key={name} value={name}>
-              {name}
+              {name || 'choose an event first'}
             </option>
           ))}
         </SelectField>

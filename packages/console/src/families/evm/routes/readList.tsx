@@ -10,13 +10,13 @@ import {
   type TokenUnit,
 } from '../../../routes/streamForm/draft/tokenAmount.ts';
 import type { PartProps } from '../../../routes/streamForm/partProps.ts';
-import { EntryList, RemoveEntry } from '../../../ui/form/entryList.tsx';
+import { EntryList, RemoveEntry, useRemoval } from '../../../ui/form/entryList.tsx';
 import { SelectField, TextField } from '../../../ui/form/field.tsx';
 import { LineArea } from '../../../ui/form/lineArea.tsx';
-import { formatCount } from '../../../ui/text/format.ts';
+import { formatCount, formatQuantity } from '../../../ui/text/format.ts';
 import type { ConditionKind, ReadDraft } from '../draft.ts';
 import { describeRead } from '../readWords.ts';
-import { useContractAbi } from './contractAbi.ts';
+import { useContractAbi, useContractWords } from './contractAbi.ts';
 import {
   accountProblems,
   CONDITIONS,
@@ -35,6 +35,7 @@ import {
 export function ReadList({ draft, problems, refusals, onChange }: PartProps) {
   const { reads } = draft;
   const change = (next: ReadDraft[]): void => onChange({ ...draft, reads: next });
+  const { remove, undo } = useRemoval(reads, change);
   return (
     <EntryList
       legend="Values on chain"
@@ -42,6 +43,7 @@ export function ReadList({ draft, problems, refusals, onChange }: PartProps) {
       error={refusals['reads']}
       addLabel="Add value"
       onAdd={() => change([...reads, NEW_READ])}
+      onUndo={undo}
     >
       {reads.map((read, index) => (
         <ReadEntry
@@ -52,7 +54,7 @@ export function ReadList({ draft, problems, refusals, onChange }: PartProps) {
           refusals={refusals}
           isChecked={problems.reads !== undefined}
           onChange={(next) => change(reads.with(index, next))}
-          onRemove={() => change(reads.toSpliced(index, 1))}
+          onRemove={() => remove(reads.toSpliced(index, 1))}
         />
       ))}
     </EntryList>
@@ -91,6 +93,7 @@ function ReadEntry({
     (isChecked || typed !== '' ? problems[field] : undefined) ??
     refusalOf(refusals, `reads.${index}.${field}`);
   const unit = useTokenUnit(draft, read);
+  const words = useContractWords(draft, read.source === 'native' ? '' : read.contract);
   const isComplete = Object.keys(problems).length === 0;
   const parts = { draft, read, problemOf, onChange };
   return (
@@ -102,7 +105,7 @@ function ReadEntry({
         </p>
         <RemoveEntry label={`Remove value ${index + 1}`} onClick={onRemove} />
       </div>
-      <div className="grid gap-3 sm:grid-cols-2">
+      <div className="grid gap-3">
         <SelectField
           label="Read"
           value={read.source}
@@ -122,7 +125,7 @@ function ReadEntry({
             mono
             data-field="contract"
             placeholder="0x…"
-            help={unit === null ? undefined : `${unit.symbol}, ${unit.decimals} decimals`}
+            help={words}
             error={
               problemOf('contract', read.contract) ?? refusalOf(refusals, `reads.${index}.balance`)
             }
@@ -150,14 +153,14 @@ function useTokenUnit({ chains }: StreamDraft, { source, contract }: ReadDraft):
 
 function Call({ draft, read, problemOf, onChange }: EntryProps) {
   const ids = useId();
-  const offered = useContractAbi(draft, read.contract);
+  const functions = functionTexts(useContractAbi(draft, read.contract));
   const item = functionOf(read.function, draft.abi);
   const inputs = (item ?? parseFunctionSignature(read.function)?.item)?.inputs ?? [];
   const outputs = item === undefined ? [] : outputsOf(item);
   return (
     <>
       <datalist id={ids}>
-        {functionTexts(offered).map((text) => (
+        {functions.map((text) => (
           <option key={text}>{text}</option>
         ))}
       </datalist>
@@ -166,6 +169,11 @@ function Call({ draft, read, problemOf, onChange }: EntryProps) {
         mono
         list={ids}
         placeholder="balanceOf(address owner) returns (uint256)"
+        help={
+          functions.length === 0
+            ? 'A signature with the result.'
+            : `Choose from ${formatQuantity(functions.length, 'view function')} of the ABI, or enter a signature.`
+        }
         error={problemOf('function', read.function)}
         value={read.function}
         onChange={({ target: { value } }) => onChange({ ...read, function: value })}
@@ -272,6 +280,7 @@ function Condition({ read, problemOf, onChange, unit }: EntryProps & { unit: Tok
           inputMode="numeric"
           mono
           placeholder={decimals === null ? 'of the token' : String(decimals)}
+          help="Of the threshold’s unit."
           error={problemOf('decimals', read.decimals)}
           value={read.decimals}
           onChange={({ target: { value } }) => onChange({ ...read, decimals: value })}

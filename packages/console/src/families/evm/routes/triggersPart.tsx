@@ -14,17 +14,17 @@ import {
   triggerProblems,
   type TriggerField,
 } from './triggers.ts';
-import { EntryList, RemoveEntry } from '../../../ui/form/entryList.tsx';
+import { EntryList, RemoveEntry, useRemoval } from '../../../ui/form/entryList.tsx';
 import { Check, Select, TextField } from '../../../ui/form/field.tsx';
 import type { PartProps } from '../../../routes/streamForm/partProps.ts';
 
 /** Edits the triggers and native balances whose results are added to the body. */
 export function TriggersPart({ draft, problems, refusals, onChange }: PartProps) {
   const { triggers, balances } = draft;
-  const change = (list: readonly TriggerDraft[]): void =>
-    onChange({ ...draft, triggers: [...list] });
-  const changeBalances = (list: readonly BalanceDraft[]): void =>
-    onChange({ ...draft, balances: [...list] });
+  const change = (next: TriggerDraft[]): void => onChange({ ...draft, triggers: next });
+  const changeBalances = (next: BalanceDraft[]): void => onChange({ ...draft, balances: next });
+  const ofTriggers = useRemoval(triggers, change);
+  const ofBalances = useRemoval(balances, changeBalances);
   return (
     <>
       <EntryList
@@ -32,6 +32,7 @@ export function TriggersPart({ draft, problems, refusals, onChange }: PartProps)
         help="Read-only calls at the block of the webhook. A value that starts with $ is a field of the record."
         addLabel="Add trigger"
         onAdd={() => change([...triggers, NEW_TRIGGER])}
+        onUndo={ofTriggers.undo}
       >
         {triggers.map((trigger, index) => (
           <Trigger
@@ -41,7 +42,7 @@ export function TriggersPart({ draft, problems, refusals, onChange }: PartProps)
             number={index + 1}
             refusals={refusals}
             onChange={(next) => change(triggers.with(index, next))}
-            onRemove={() => change(triggers.toSpliced(index, 1))}
+            onRemove={() => ofTriggers.remove(triggers.toSpliced(index, 1))}
           />
         ))}
       </EntryList>
@@ -50,6 +51,7 @@ export function TriggersPart({ draft, problems, refusals, onChange }: PartProps)
         error={problems.balances}
         addLabel="Add balances"
         onAdd={() => changeBalances([...balances, NEW_BALANCE])}
+        onUndo={ofBalances.undo}
       >
         {balances.map((balance, index) => (
           <div key={index} className="flex items-start gap-3">
@@ -59,7 +61,7 @@ export function TriggersPart({ draft, problems, refusals, onChange }: PartProps)
             />
             <RemoveEntry
               label={`Remove balance entry ${index + 1}`}
-              onClick={() => changeBalances(balances.toSpliced(index, 1))}
+              onClick={() => ofBalances.remove(balances.toSpliced(index, 1))}
             />
           </div>
         ))}

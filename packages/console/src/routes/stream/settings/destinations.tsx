@@ -1,4 +1,4 @@
-import { FEED_URL, MAX_DESTINATIONS } from '@sluice/kit/contract';
+import { MAX_DESTINATIONS } from '@sluice/kit/contract';
 import type { StreamDestination, StreamSummary } from '@sluice/kit/sluice';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -6,14 +6,13 @@ import { queryKeys, sluice } from '../../../data/queries/service.ts';
 import { destinationsQuery } from '../../../data/queries/streams.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
-import { TextField } from '../../../ui/form/field.tsx';
 import { Status } from '../../../ui/status.tsx';
 import { formatCount } from '../../../ui/text/format.ts';
 import { showToast } from '../../../ui/toasts.ts';
 import { CallForm } from '../../../words/callForm.tsx';
 import { destinationCondition } from '../../../words/condition.ts';
 import { ErrorPanel } from '../../../words/errorPanel.tsx';
-import { helpOf } from '../../streamForm/deliverPart.tsx';
+import { DestinationFields } from '../../streamForm/destination/destinationFields.tsx';
 import { problemOfUrl } from '../../streamForm/draft/problems.ts';
 
 /** Lists the additional destinations of a stream with their state; adds, edits and removes them. */
@@ -120,8 +119,7 @@ function DestinationForm({
   onClose: () => void;
 }) {
   const queryClient = useQueryClient();
-  const [typed, setTyped] = useState(known?.webhookUrl ?? '');
-  const webhookUrl = typed.trim();
+  const [webhookUrl, setUrl] = useState(known?.webhookUrl ?? '');
   const problem = webhookUrl === '' ? undefined : problemOfUrl(webhookUrl);
   const save = useMutation({
     mutationFn: () =>
@@ -147,15 +145,7 @@ function DestinationForm({
           known === undefined ? "Couldn't add the destination" : "Couldn't change the destination"
         }
       >
-        <TextField
-          label={`URL of a receiver, sluice://inbox/<name> or ${FEED_URL}`}
-          mono
-          placeholder="https://api.example.com/webhooks"
-          help={helpOf(webhookUrl)}
-          error={problem}
-          value={typed}
-          onChange={(event) => setTyped(event.target.value)}
-        />
+        <DestinationFields label="URL" value={webhookUrl} error={problem} onChange={setUrl} />
         <p>
           {known === undefined
             ? 'It gets the webhooks of the next blocks. A backfill sends it earlier ones.'

@@ -8,6 +8,7 @@ import { MatchPart } from '../../streamForm/matchPart.tsx';
 import { SharedDryRun } from '../../streamForm/dryRun/sharedDryRun.tsx';
 import { AllAddresses, ChainChoice } from '../../streamForm/watchPart.tsx';
 import { EditStream } from './editStream.tsx';
+import './rulesTab.css';
 
 /** Maximum number of addresses in a dry run, which is enough to try the rules. */
 const TRIED_ADDRESSES = 100;
@@ -36,8 +37,12 @@ export function RulesTab({ stream }: { stream: StreamSummary }) {
                 <ChainChoice {...part} chains={chains} />
                 <MatchPart {...part} />
               </div>
-              <div className="flex min-h-96 min-w-0 flex-1 flex-col">
-                <DryRunPanel draft={part.draft} chain={chain} />
+              <div className="rules-dry-run flex min-h-96 min-w-0 flex-1 flex-col">
+                <DryRunPanel
+                  draft={part.draft}
+                  chain={chain}
+                  watched={{ count: stream.amountOfAddresses }}
+                />
               </div>
             </div>
           </SharedDryRun>

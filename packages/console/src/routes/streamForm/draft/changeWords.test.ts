@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseEvents } from '../../../families/evm/routes/abiText.ts';
-import { describeChanges, describeRule } from './changeWords.ts';
+import { describeChanges } from './changeWords.ts';
+import { describeRule } from './ruleWords.ts';
 import { FIELDS } from './plainFields.ts';
 import {
   EMITTER,

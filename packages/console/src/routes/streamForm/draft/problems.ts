@@ -14,6 +14,7 @@ import {
 } from '@sluice/kit/contract';
 import { DRAFT_FAMILIES } from '../../../families/draftFamilies.ts';
 import type { LineProblem } from '../../../ui/form/lineProblem.ts';
+import { isExample } from '../destination/kinds.ts';
 import { oauth2Problems } from '../oauth2/oauth2Draft.ts';
 import { FIELDS, listNumberFields } from './plainFields.ts';
 import type { StreamDraft } from './draft.ts';
@@ -86,6 +87,7 @@ function numberProblem({ kind, input }: StreamFieldView, text: string): string |
 /** Returns the problem of a webhook URL; undefined if it is valid. */
 export function problemOfUrl(url: string): string | undefined {
   if (url === '') return 'Enter a webhook URL.';
+  if (isExample(url)) return 'Replace the names in this example with your own.';
   if (url.startsWith('sluice:')) {
     return readInboxName(url) === undefined && url !== FEED_URL
       ? 'Enter sluice://feed, or sluice://inbox/ and a name: 1 to 63 lowercase letters, digits and dashes, not starting with a dash.'

@@ -25,6 +25,8 @@ import { wordOfFilterName } from '../../../words/names.ts';
 import { JsonTree } from '../../../body/jsonTree.tsx';
 import { Segments } from '../../../ui/form/segments.tsx';
 import { DecodedView } from '../../delivery/body/decodedView.tsx';
+import type { Watched } from '../sentence/describeStream.ts';
+import { Sentence } from '../sentence/sentence.tsx';
 import { useSharedDryRun } from './sharedDryRun.tsx';
 
 const toTimeline = (blocks: readonly DryRunBlock[]): Timeline => ({
@@ -35,18 +37,21 @@ const toTimeline = (blocks: readonly DryRunBlock[]): Timeline => ({
   unconfirmed: 0,
 });
 
-/** Shows what the stream would have sent for recent blocks, next to its form. */
+/** Shows what the stream sends, and what it would have sent for recent blocks, next to its form. */
 export function DryRunPanel({
   draft,
   chain,
+  watched,
+  instead,
 }: {
   draft: StreamDraft;
   chain: WatchedChain | undefined;
+  /** The stream's addresses; undefined if its sentence is shown elsewhere. */
+  watched: Watched | undefined;
+  /** Content that replaces the samples. */
+  instead?: React.ReactNode;
 }) {
   const run = useSharedDryRun();
-  const [at, setAt] = useState(0);
-  const [shows, setShows] = useState<'decoded' | 'payload'>('decoded');
-  const sample = run.samples[Math.min(at, run.samples.length - 1)];
   const first = run.blocks.at(-1)?.number;
   const last = run.blocks[0]?.number;
   const timesSent = DRAFT_FAMILIES[draft.family].timesSent(draft);
@@ -56,6 +61,11 @@ export function DryRunPanel({
   return (
     <section aria-label="Dry run" className="flex min-h-0 min-w-0 flex-1 flex-col">
       <header className="border-b border-line px-4 py-3">
+        {watched !== undefined && (
+          <p className="mb-2 text-14 wrap-anywhere">
+            <Sentence draft={draft} watched={watched} />
+          </p>
+        )}
         <div className="flex items-center gap-3">
           <h2 className="caps">Dry run</h2>
           {chain !== undefined && <span className="data text-muted">{chain.code}</span>}
@@ -130,6 +140,19 @@ export function DryRunPanel({
       {run.error !== null && (
         <ErrorPanel what="The dry run stopped" error={run.error} onRetry={run.goOn} />
       )}
+      {instead ? <div className="min-h-0 flex-1 overflow-y-auto">{instead}</div> : <Samples />}
+    </section>
+  );
+}
+
+/** Shows the webhooks of the run, one at a time. */
+function Samples() {
+  const run = useSharedDryRun();
+  const [at, setAt] = useState(0);
+  const [shows, setShows] = useState<'decoded' | 'payload'>('decoded');
+  const sample = run.samples[Math.min(at, run.samples.length - 1)];
+  return (
+    <>
       {run.state === 'done' && run.error === null && run.samples.length === 0 && (
         <p className="px-4 py-3 text-muted">
           No matches in the last {formatQuantity(run.asked, 'block')}. This can be normal for quiet
@@ -175,7 +198,7 @@ export function DryRunPanel({
           <Sample webhook={sample.webhook} shows={shows} />
         </>
       )}
-    </section>
+    </>
   );
 }
 

@@ -4,23 +4,23 @@ import { KAFKA } from './kafka.ts';
 import { NATS } from './nats.ts';
 import { RABBIT_MQ } from './rabbitMq.ts';
 
-const BROKERS: readonly QueueBroker[] = [NATS, RABBIT_MQ, KAFKA];
+export const QUEUE_BROKERS: readonly QueueBroker[] = [NATS, RABBIT_MQ, KAFKA];
 
 /** Schemes of the URLs, with `//`. */
-export const QUEUE_SCHEMES: readonly string[] = BROKERS.flatMap(({ plain, tls }) => [
+export const QUEUE_SCHEMES: readonly string[] = QUEUE_BROKERS.flatMap(({ plain, tls }) => [
   `${plain.scheme}//`,
   `${tls.scheme}//`,
 ]);
 
 /** The forms of the URLs, for messages. */
-export const QUEUE_FORMS = BROKERS.map(
+export const QUEUE_FORMS = QUEUE_BROKERS.map(
   ({ plain, tls, needs }) => `${plain.scheme}// or ${tls.scheme}// with ${needs}`,
 ).join(', ');
 
 /** Returns the broker that a URL is meant for; undefined for URLs that are not of queues. */
 export function queueBrokerOf(url: string): QueueBroker | undefined {
   const scheme = schemeOf(url);
-  return BROKERS.find(({ plain, tls }) => scheme === plain.scheme || scheme === tls.scheme);
+  return QUEUE_BROKERS.find(({ plain, tls }) => scheme === plain.scheme || scheme === tls.scheme);
 }
 
 /** Returns why a text that starts with a queue's scheme is not a valid URL; undefined if it is. */
