@@ -80,6 +80,13 @@ export const STREAM_CHANGE_KINDS = [
   'terminated',
 ] as const;
 
+/**
+ * Results of attempts: a success, or a failure by the first digit of its status. `timeout`: no
+ * complete response in time; `none`: no complete response for another reason, such as a refused
+ * connection.
+ */
+export const ATTEMPT_RESULTS = ['succeeded', '3xx', '4xx', '5xx', 'timeout', 'none'] as const;
+
 /** Possible numbers of minutes per point of a chart. */
 export const ACTIVITY_STEPS = [1, 5, 60] as const;
 

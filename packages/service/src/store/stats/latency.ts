@@ -19,6 +19,12 @@ export function latencyMetricOf(durationMs: number): LatencyMetric {
   return `latency_${bucket < 0 ? BOUNDS_MS.length : bucket}`;
 }
 
+/** Returns the durations that a bucket counts, in whole milliseconds; null without an upper bound. */
+export const durationsOf = (bucket: number): { fromMs: number; toMs: number | null } => ({
+  fromMs: bucket === 0 ? 0 : BOUNDS_MS[bucket - 1]! + 1,
+  toMs: BOUNDS_MS[bucket] ?? null,
+});
+
 /** Returns the bucket of a latency metric; undefined for any other metric. */
 export function readBucket(metric: string): number | undefined {
   return metric.startsWith('latency_') ? Number(metric.slice('latency_'.length)) : undefined;
