@@ -12,7 +12,7 @@ export interface CanvasPainter<Look> {
   stop(): void;
 }
 
-/** What a picture is drawn with. */
+/** The canvas, size and colors with which a picture is drawn. */
 export interface Paper {
   context: CanvasRenderingContext2D;
   /** Pixels. */

@@ -121,7 +121,7 @@ function hasResult(result: AttemptResult): RawBuilder<SqlBool> {
     return sql`(status is null or status < 300) and error ${like} ${`${TIMED_OUT}%`}`;
   }
   const first = Number(result[0]) * 100;
-  return sql`error is not null and status >= ${first} and status < ${first + 100}`;
+  return sql`status >= ${first} and status < ${first + 100}`;
 }
 
 /**
