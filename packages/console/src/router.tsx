@@ -189,6 +189,15 @@ const chains = createRoute({
   ),
 });
 
+const receiver = createRoute({
+  getParentRoute: () => frame,
+  path: '/receivers/$receiver',
+  component: lazyRouteComponent(
+    served(() => import('./routes/receiver/receiverPage.tsx')),
+    'ReceiverPage',
+  ),
+});
+
 const verify = createRoute({
   getParentRoute: () => frame,
   path: '/verify',
@@ -254,6 +263,7 @@ export function createConsoleRouter() {
         replays,
         replay,
         chains,
+        receiver,
         verify,
         settings,
         audit,
