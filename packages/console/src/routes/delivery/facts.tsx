@@ -57,10 +57,7 @@ export function Facts({
         {detail !== undefined && (
           <span className="data min-w-0 truncate text-muted" data-cut>
             → {detail.destination !== undefined && `destination ${detail.destination}: `}
-            <ReceiverLink
-              webhookUrl={detail.webhookUrl}
-              className="inline-block py-0.5 hover:underline"
-            >
+            <ReceiverLink webhookUrl={detail.webhookUrl} className="py-1 hover:underline">
               {detail.webhookUrl}
             </ReceiverLink>
           </span>

@@ -121,7 +121,7 @@ export function StreamHeader({
             {hasReceiver && stream.destinations.length === 0 && (
               <ReceiverLink
                 webhookUrl={stream.webhookUrl}
-                className="data inline-flex min-h-6 min-w-0 items-center text-muted hover:underline"
+                className="data inline-flex min-h-6 min-w-0 items-center text-muted hover:underline max-sm:hidden"
               />
             )}
           </>
