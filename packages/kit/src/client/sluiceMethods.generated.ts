@@ -163,7 +163,7 @@ export interface SluiceMethods {
   getReplayProgress: (id: string, options?: CallOptions) => CallResult<ReplayProgress>;
   /** Cancel a replay; deliveries that it already queued are sent. */
   cancelReplay: (id: string, options?: CallOptions) => CallResult<Replay>;
-  /** Read the certificate that a receiver presented last. Checks the attempts of the newest 5,000 deliveries of each of the first 10 destinations with this host. Most attempts reuse a connection, so the certificate of a busy receiver may be unknown. */
+  /** Read the certificate that a receiver presented last. Checks the attempts of the newest 500 deliveries of each of the first 10 destinations with this host. Most attempts reuse a connection, so the certificate of a busy receiver may be unknown. */
   getReceiverCertificate: (receiver: string, options?: CallOptions) => CallResult<SeenCertificate>;
   /** Read attempts over time, of one stream or all, oldest first. Counts lag by two seconds. They are kept for 2 days per minute and 30 days per hour: at most 576 steps of 5 minutes, or 720 of an hour. Earlier steps are empty. */
   getActivity: (query?: ActivityQuery, options?: CallOptions) => CallResult<Activity>;

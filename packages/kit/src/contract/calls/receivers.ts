@@ -28,7 +28,7 @@ export const receiversCalls = tagged('Sluice', {
     },
     summary: 'Read the certificate that a receiver presented last',
     description:
-      'Checks the attempts of the newest 5,000 deliveries of each of the first 10 destinations with this host. Most attempts reuse a connection, so the certificate of a busy receiver may be unknown.',
+      'Checks the attempts of the newest 500 deliveries of each of the first 10 destinations with this host. Most attempts reuse a connection, so the certificate of a busy receiver may be unknown.',
     response: seenCertificate,
     errors: [404, 422],
   },
