@@ -11,7 +11,7 @@ import type { Tables } from '../tables/tables.ts';
 
 const DAY_HOURS = 24;
 const HOUR_MINUTES = 60;
-/** Maximum number of lanes that are read from counts per minute; 200 of them take a second. */
+/** Maximum number of lanes that are read from counts per minute; reading 200 takes seconds. */
 const MAX_LANES = 20;
 const SERIES_STEP_MINUTES = 5;
 const SERIES_STEPS = 24;
