@@ -55,6 +55,17 @@ export async function measureActivity(name: EngineName): Promise<Figures> {
     figures['breakdown of the same'] = await timeReadings(() =>
       store.readBreakdown({ streamId: ids[0], ...day }),
     );
+    const times = { ...day, of: { lane: ids[0]! } } as const;
+    figures['response times of one stream, a day'] = await timeReadings(() =>
+      store.readResponseTimes(times),
+    );
+    const ofReceiver = { ...day, of: { receiver: '127.0.0.1:1' } } as const;
+    figures['the same of a receiver of 200 streams'] = await timeReadings(() =>
+      store.readResponseTimes(ofReceiver),
+    );
+    figures['the same, a week by hour'] = await timeReadings(() =>
+      store.readResponseTimes({ ...ofReceiver, stepMinutes: 60, points: 168 }),
+    );
     figures['last hour of all streams'] = await timeReadings(() =>
       store.readActivity({ stepMinutes: 5, points: 12 }),
     );

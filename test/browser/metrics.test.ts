@@ -24,7 +24,7 @@ beforeAll(async () => {
   path = `/streams/${day.idOf('all-swaps')}`;
 }, 120_000);
 
-const timeOf = (page: Page) => page.getByRole('slider', { name: 'Time' });
+const timeOf = (page: Page) => page.getByRole('slider', { name: 'Time', exact: true });
 
 function periodOf(page: Page): { from: number; until: number } {
   const { searchParams } = new URL(page.url());
@@ -85,7 +85,8 @@ test('any two periods are compared in three actions, and the time before and aft
 test('every chart has a time axis, its unit and step, and changes have labels', async () => {
   const page = await visitor.signedIn(`${path}?tab=metrics`);
   await timeOf(page).waitFor();
-  expect(await page.getByText('12:00', { exact: true }).count()).toBe(5);
+  // Five charts, and the map of response times.
+  await expect.poll(() => page.getByText('12:00', { exact: true }).count()).toBe(6);
   expect(await page.getByRole('heading', { name: /per 5 min$/ }).count()).toBe(5);
   const changes = page.getByRole('list', { name: 'Changes to the stream' });
   await changes.getByText('edited topic0, abi by --api-key').waitFor();

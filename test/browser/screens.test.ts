@@ -578,7 +578,7 @@ test('metrics show responses, chains and record types, with changes made meanwhi
   await page.getByRole('img', { name: '0 % of attempts succeeded' }).waitFor();
   // The chart is drawn even if it has only failures. Its line has the label "ok".
   await page.getByText('ok', { exact: true }).waitFor();
-  await page.getByText('Show as table').click();
+  await page.locator('summary', { hasText: 'Show as table' }).click();
   // The retry after five seconds may be in the next minute.
   const shares = page.locator('details').getByRole('cell', { name: '0 %', exact: true });
   await shares.first().waitFor();
@@ -596,7 +596,7 @@ test('metrics show responses, chains and record types, with changes made meanwhi
   await changes.getByText('created', { exact: true }).waitFor();
   // Selects the last step or the one before it, whichever contains the change made above.
   const beneath = page.getByText('edited tag by --api-key');
-  await page.getByRole('slider', { name: 'Time' }).focus();
+  await page.getByRole('slider', { name: 'Time', exact: true }).focus();
   // The change appears in the list, as a label in the charts, and for the selected step.
   await page.keyboard.press('End');
   const isInLast = await beneath

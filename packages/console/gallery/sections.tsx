@@ -14,6 +14,8 @@ import { PeriodField } from '../src/ui/form/period/periodField.tsx';
 import { SearchField } from '../src/ui/form/searchField.tsx';
 import { Segments } from '../src/ui/form/segments.tsx';
 import { TimeField } from '../src/ui/form/timeField.tsx';
+import { HeatMapView } from '../src/routes/heatMap/heatMapView.tsx';
+import { toHeatMap } from '../src/routes/heatMap/heatMap.ts';
 import { RowMark } from '../src/ui/list/rowMarks.tsx';
 import { Status, type Condition } from '../src/ui/status.tsx';
 import { TaskStrip, type Tasks } from '../src/ui/task.tsx';
@@ -230,6 +232,44 @@ function States() {
 
 const WAVE = Array.from({ length: 48 }, (_, index) => Math.round(60 + 40 * Math.sin(index / 4)));
 
+const STEPS = 96;
+const RESPONSE_TIMES = toHeatMap(
+  {
+    stepMinutes: 5,
+    from: WEEK.from,
+    points: STEPS,
+    isPartial: false,
+    p50Ms: 150,
+    p95Ms: 700,
+    rows: [
+      ...[51, 71, 101, 151, 201, 301].map((fromMs, row) => ({
+        result: 'succeeded' as const,
+        fromMs,
+        toMs: null,
+        attempts: Array.from({ length: STEPS }, (_, n) => ((n * 7 + row * 13) % 11) ** row),
+      })),
+      {
+        result: '5xx',
+        fromMs: 0,
+        toMs: null,
+        attempts: Array.from({ length: STEPS }, (_, n) => (n > 60 && n < 80 ? n * 40 : 0)),
+      },
+    ],
+  },
+  STEPS,
+);
+
+function HeatMap() {
+  return (
+    <>
+      <HeatMapView map={RESPONSE_TIMES} width={640} describedBy="keys" onOpen={nothing} />
+      <p id="keys" className="text-12 text-faint">
+        Arrow keys move, Shift selects a part.
+      </p>
+    </>
+  );
+}
+
 function Charts() {
   const series = (label: string, variant: ChartSeries['variant'], by: number): ChartSeries => ({
     label,
@@ -288,4 +328,5 @@ export const SECTIONS: Readonly<Record<string, React.ComponentType>> = {
   texts: Texts,
   states: States,
   charts: Charts,
+  heat: HeatMap,
 };

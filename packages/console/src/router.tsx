@@ -200,6 +200,15 @@ const chains = createRoute({
   ),
 });
 
+const receiver = createRoute({
+  getParentRoute: () => frame,
+  path: '/receivers/$receiver',
+  component: lazyRouteComponent(
+    served(() => import('./routes/receiver/receiverPage.tsx')),
+    'ReceiverPage',
+  ),
+});
+
 const verify = createRoute({
   getParentRoute: () => frame,
   path: '/verify',
@@ -266,6 +275,7 @@ export function createConsoleRouter() {
         replays,
         replay,
         chains,
+        receiver,
         verify,
         settings,
         audit,

@@ -190,11 +190,12 @@ const MAX_IDS = 500;
 /** Returns filters that the service can replay: those of a search name the deliveries it finds. */
 async function toReplayable(
   connection: Pick<Connection, 'sluice'>,
-  { find, body, ...filter }: SearchedFilter,
+  { find, body, durationFrom, durationTo, ...filter }: SearchedFilter,
 ): Promise<DeliveryFilter[]> {
-  if (find === undefined && body === undefined) return [filter];
+  const search = { find, body, durationFrom, durationTo };
+  if (Object.values(search).every((each) => each === undefined)) return [filter];
   const chunks: string[][] = [];
-  for await (const id of listIds(connection, { ...filter, find, body })) {
+  for await (const id of listIds(connection, { ...filter, ...search })) {
     const last = chunks.at(-1);
     if (last === undefined || last.length === MAX_IDS) chunks.push([id]);
     else last.push(id);

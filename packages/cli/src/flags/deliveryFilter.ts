@@ -13,11 +13,13 @@ export interface FilterOptions {
   failed?: boolean;
   stream?: string[];
   destination?: string;
+  receiver?: string;
   chain?: string[];
   phase?: (typeof PHASES)[number][];
   status?: string[];
   error?: string;
   attempts?: string;
+  duration?: string;
   reorged?: boolean;
   since?: string;
   until?: string;
@@ -29,7 +31,8 @@ export interface FilterOptions {
 }
 
 /** A filter, and the searches of the deliveries that match it. */
-export type SearchedFilter = DeliveryFilter & Pick<DeliverySearch, 'find' | 'body'>;
+export type SearchedFilter = DeliveryFilter &
+  Pick<DeliverySearch, 'find' | 'body' | 'durationFrom' | 'durationTo'>;
 
 export const addFilterOptions = (command: Command): Command =>
   command
@@ -45,6 +48,10 @@ export const addFilterOptions = (command: Command): Command =>
       '--destination <number>',
       'Only deliveries to this destination of the streams; 0 for the webhook URL',
     )
+    .option(
+      '--receiver <host>',
+      'Only deliveries to this host, or to an inbox: api.example:8443, "inbox demo"',
+    )
     .option('--chain <id...>', 'Only deliveries on these chains')
     .addOption(new Option('--phase <phase...>', 'Only deliveries in these phases').choices(PHASES))
     .option(
@@ -53,6 +60,10 @@ export const addFilterOptions = (command: Command): Command =>
     )
     .option('--error <text>', 'Only deliveries whose last error contains this text')
     .option('--attempts <range>', 'Only deliveries with this number of attempts: 3, 2..5, or 3..')
+    .option(
+      '--duration <range>',
+      'Only deliveries with an attempt of this duration in milliseconds: 5000.., or 100..200; searches attempts, newest first',
+    )
     .option('--reorged', 'Only deliveries whose block left the chain in a reorg')
     .option('--no-reorged', 'Only deliveries whose block is still on the chain')
     .option(
@@ -83,17 +94,21 @@ export async function toFilter(
   for (const each of stream ?? []) streamId.push(await findStreamId(connection, each));
   const blocks = toOpenRange('--blocks', options.blocks);
   const attempts = toOpenRange('--attempts', options.attempts);
+  const duration = toOpenRange('--duration', options.duration);
   const filter: SearchedFilter = {
     state: states.length > 0 ? states : undefined,
     streamId: streamId.length > 0 ? streamId : undefined,
     destination:
       options.destination === undefined ? undefined : toCount('--destination', options.destination),
+    receiver: options.receiver,
     chainId: chain,
     phase,
     status,
     error,
     attemptsFrom: attempts.from,
     attemptsTo: attempts.to,
+    durationFrom: duration.from,
+    durationTo: duration.to,
     reorged,
     createdFrom: since === undefined ? undefined : toTimeMs('--since', since),
     createdTo: until === undefined ? undefined : toTimeMs('--until', until),

@@ -1,5 +1,5 @@
 /** The decoded form of a record of a webhook, and helpers to build it. */
-import { formatAmount } from '../ui/text/format.ts';
+import { formatAmount } from '../ui/text/formatAmount.ts';
 
 export interface DecodedField {
   name: string;

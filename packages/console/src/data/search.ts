@@ -2,8 +2,9 @@
  * Parses the URL search params of each page. Invalid values are dropped, so that a link with a
  * mistake still opens the page.
  */
-import type { DeliveryPhase, DeliveryState } from '@sluice/kit/sluice';
+import type { AttemptResult, DeliveryPhase, DeliveryState } from '@sluice/kit/sluice';
 import {
+  ATTEMPT_RESULTS,
   DELIVERY_STATES,
   MAX_BODY_QUERY_LENGTH,
   MAX_FIND_LENGTH,
@@ -151,6 +152,13 @@ export interface DeliveriesSearch {
    */
   triedFrom?: number;
   triedUntil?: number;
+  /** Duration of the same attempt, both ends inclusive, in milliseconds. */
+  tookFrom?: number;
+  tookUntil?: number;
+  /** Result of the same attempt. */
+  result?: AttemptResult;
+  /** Host or inbox of the destinations, as `receiverOf` names it. */
+  receiver?: string;
   /** Id of the replay that last sent the deliveries. */
   replay?: string;
   stream?: string;
@@ -187,6 +195,10 @@ function parseFilters(input: Record<string, unknown>): DeliveriesSearch {
     body: bodyQuery(input['body']),
     triedFrom: time(input['triedFrom']),
     triedUntil: time(input['triedUntil']),
+    tookFrom: position(input['tookFrom']),
+    tookUntil: position(input['tookUntil']),
+    result: pick(input['result'], ATTEMPT_RESULTS),
+    receiver: text(input['receiver'], 300),
     replay: uuid(input['replay']),
     stream: uuid(input['stream']),
     destination: position(input['destination']),
@@ -360,6 +372,10 @@ export function toListFilter(search: DeliveriesSearch): ListFilter {
     body: search.body,
     attemptedFrom: search.triedFrom,
     attemptedTo: search.triedUntil,
+    durationFrom: search.tookFrom,
+    durationTo: search.tookUntil,
+    attemptResult: search.result,
+    receiver: search.receiver,
     blockFrom: search.blockFrom,
     blockTo: search.blockTo,
     createdFrom: search.from,

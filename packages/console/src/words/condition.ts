@@ -9,12 +9,6 @@ import type {
   DeliveryPhase,
   DeliveryState,
   DeliverySummary,
-  ExplainOutcome,
-  ExplainVerdict,
-  GapKind,
-  JobState,
-  ProviderState,
-  ReplayState,
   BackOff,
   StreamSummary,
 } from '@sluice/kit/sluice';
@@ -35,7 +29,8 @@ import { formatKey } from './names.ts';
 import type { WatchedChain } from '../chains/timeline.ts';
 import type { Condition, Tone } from '../ui/status.tsx';
 
-const condition = (shape: Condition['shape'], word: string, tone: Tone): Condition => ({
+/** Creates a condition. Those that only one page shows are next to that page. */
+export const condition = (shape: Condition['shape'], word: string, tone: Tone): Condition => ({
   shape,
   word,
   tone,
@@ -75,59 +70,6 @@ export const CHAIN_DOWN = condition('triangle', 'chain down', 'bad');
 export const ENVIRONMENT_CONDITIONS: Record<ServiceDetails['environment'], Condition> = {
   dev: condition('ring', 'dev', 'muted'),
   prod: condition('disc', 'prod', 'warn'),
-};
-
-export const JOB_CONDITIONS: Record<JobState, Condition> = {
-  running: condition('half', 'running', 'info'),
-  paused: condition('bars', 'paused', 'muted'),
-  done: condition('disc', 'done', 'ok'),
-  cancelled: condition('cross', 'canceled', 'faint'),
-  failed: condition('triangle', 'failed', 'bad'),
-};
-
-export const REPLAY_CONDITIONS: Record<ReplayState, Condition> = {
-  running: condition('half', 'running', 'info'),
-  done: condition('disc', 'done', 'ok'),
-  cancelled: condition('cross', 'canceled', 'faint'),
-};
-
-export const PROVIDER_CONDITIONS: Record<ProviderState, Condition> = {
-  good: condition('disc', 'healthy', 'ok'),
-  lagging: condition('half', 'lagging', 'warn'),
-  limited: condition('bars', 'limited', 'warn'),
-  down: condition('triangle', 'down', 'bad'),
-  'wrong-chain': condition('cross', 'wrong chain', 'bad'),
-};
-
-export const GAP_CONDITIONS: Record<GapKind, Condition> = {
-  skipped: condition('exclamation', 'skipped', 'bad'),
-  restarted: condition('half', 'restarted', 'warn'),
-  'passed-over': condition('ring', 'not watched', 'muted'),
-  halted: condition('triangle', 'halted', 'bad'),
-};
-
-export const SIGNATURE_CONDITIONS = {
-  valid: condition('disc', 'valid', 'ok'),
-  wrong: condition('triangle', 'invalid', 'bad'),
-};
-
-export const OUTCOME_CONDITIONS: Record<ExplainOutcome, Condition> = {
-  passed: condition('disc', 'passed', 'ok'),
-  stopped: condition('cross', 'stopped here', 'bad'),
-  waiting: condition('dashed', 'pending', 'warn'),
-  unknown: condition('ring', 'unknown', 'faint'),
-};
-
-export const VERDICT_CONDITIONS: Record<ExplainVerdict, Condition> = {
-  delivered: condition('disc', 'delivered', 'ok'),
-  held: condition('bars', 'held', 'warn'),
-  waiting: condition('dashed', 'waiting', 'warn'),
-  failed: condition('triangle', 'failed', 'bad'),
-  cancelled: condition('cross', 'canceled', 'faint'),
-  'not-matched': condition('ring', 'no match', 'muted'),
-  'not-evaluated': condition('exclamation', 'not evaluated', 'warn'),
-  watched: condition('disc', 'watched', 'ok'),
-  'not-watched': condition('ring', 'not watched', 'muted'),
 };
 
 export const PHASE_CONDITIONS: Record<DeliveryPhase, Condition> = {

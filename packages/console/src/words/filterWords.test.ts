@@ -17,6 +17,7 @@ test('each condition of a selection has a label', () => {
   expect(say({ chainId: '0x1', status: 'none', phase: 'confirmed' })).toBe(
     'Phase: confirmed · Chain: Ethereum · Response: none',
   );
+  expect(say({ receiver: 'api.example' })).toBe('Receiver: api.example');
   expect(say({ streamId: 's', destination: 0 })).toBe('Stream: deposits · Destination: 0');
   expect(say({ id: ['a', 'b'], state: 'failed' })).toBe('Selected: 2 · State: failed');
   expect(say({ replayId: 'r', state: ['failed', 'quarantined'] })).toBe(

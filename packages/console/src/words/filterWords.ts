@@ -36,6 +36,7 @@ export function describeFilter(filter: DeliveryFilter, names: DisplayNames): str
     ['Phase', listOf(filter.phase).join(', ')],
     ['Stream', listOf(filter.streamId).map(names.ofStream).join(', ')],
     ['Destination', filter.destination?.toString()],
+    ['Receiver', filter.receiver],
     ['Chain', listOf(filter.chainId).map(names.ofChain).join(', ')],
     ['Response', listOf(filter.status).join(', ')],
     ['Error', filter.error && `“${filter.error}”`],

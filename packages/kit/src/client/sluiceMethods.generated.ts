@@ -67,8 +67,11 @@ import type {
   ReplayProgress,
   ResetFeedConsumer,
   ResolvedName,
+  ResponseTimes,
+  ResponseTimesQuery,
   ResumedChain,
   RotateStreamSecret,
+  SeenCertificate,
   SendCopy,
   SentCopy,
   ServiceDetails,
@@ -160,6 +163,8 @@ export interface SluiceMethods {
   getReplayProgress: (id: string, options?: CallOptions) => CallResult<ReplayProgress>;
   /** Cancel a replay; deliveries that it already queued are sent. */
   cancelReplay: (id: string, options?: CallOptions) => CallResult<Replay>;
+  /** Read the certificate that a receiver presented last. Checks the attempts of the newest 500 deliveries of each of the first 10 destinations with this host. Most attempts reuse a connection, so the certificate of a busy receiver may be unknown. */
+  getReceiverCertificate: (receiver: string, options?: CallOptions) => CallResult<SeenCertificate>;
   /** Read attempts over time, of one stream or all, oldest first. Counts lag by two seconds. They are kept for 2 days per minute and 30 days per hour: at most 576 steps of 5 minutes, or 720 of an hour. Earlier steps are empty. */
   getActivity: (query?: ActivityQuery, options?: CallOptions) => CallResult<Activity>;
   /** Break down the attempts and matches of the same period by status, chain and event. Statuses and records are sorted by frequency. Records are counted once, when their block is matched. */
@@ -169,6 +174,8 @@ export interface SluiceMethods {
   ) => CallResult<ActivityBreakdown>;
   /** Read matches and attempts over time by chain, of one stream or all. The periods are those of `getActivity`. Counts lag by two seconds. */
   getChainActivity: (query?: ActivityQuery, options?: CallOptions) => CallResult<ChainActivity>;
+  /** Read the attempts of a stream or a receiver over time, by duration and result. Durations are counted in 26 ranges up to 15 s and above. The periods are those of `getActivity`. Counts lag by two seconds. */
+  getResponseTimes: (query: ResponseTimesQuery, options?: CallOptions) => CallResult<ResponseTimes>;
   /** List the newest blocks of each chain with their matches and deliveries. Includes blocks that left the chain. */
   listBlocks: (query?: BlocksQuery, options?: CallOptions) => CallResult<RecentBlocks[]>;
   /** Read the timelines of several streams. Returns the blocks that each stream matched, in the requested order. Unknown streams are left out. */

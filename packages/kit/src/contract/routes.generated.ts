@@ -97,10 +97,12 @@ export const SLUICE_ROUTES: Readonly<Record<SluiceRouteName, SluiceRoute>> = {
   getReplay: { method: 'GET', path: '/sluice/replays/{id}' },
   getReplayProgress: { method: 'GET', path: '/sluice/replays/{id}/progress' },
   cancelReplay: { method: 'POST', path: '/sluice/replays/{id}/cancel', repeatable: true },
+  getReceiverCertificate: { method: 'GET', path: '/sluice/receivers/{receiver}/certificate' },
   explain: { method: 'GET', path: '/sluice/explain', takes: 'query' },
   getActivity: { method: 'GET', path: '/sluice/activity', takes: 'query' },
   getActivityBreakdown: { method: 'GET', path: '/sluice/activity/breakdown', takes: 'query' },
   getChainActivity: { method: 'GET', path: '/sluice/activity/chains', takes: 'query' },
+  getResponseTimes: { method: 'GET', path: '/sluice/activity/response-times', takes: 'query' },
   listBlocks: { method: 'GET', path: '/sluice/blocks', takes: 'query', reads: 'list' },
   listTimelines: { method: 'POST', path: '/sluice/timelines', takes: 'body', reads: 'list', repeatable: true },
   listInboxes: { method: 'GET', path: '/sluice/inboxes', reads: 'list' },
@@ -183,10 +185,12 @@ export type SluiceRouteName =
   | 'getReplay'
   | 'getReplayProgress'
   | 'cancelReplay'
+  | 'getReceiverCertificate'
   | 'explain'
   | 'getActivity'
   | 'getActivityBreakdown'
   | 'getChainActivity'
+  | 'getResponseTimes'
   | 'listBlocks'
   | 'listTimelines'
   | 'listInboxes'

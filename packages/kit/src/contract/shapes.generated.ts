@@ -393,6 +393,8 @@ export interface AptosWebhookTransaction {
   /** Empty for unsigned transactions, such as `block_metadata_transaction`. */
   sender: string;
 }
+/** The result of an attempt: a success, or a failure by the first digit of its status. `timeout`: no complete response in time; `none`: no complete response for another reason, such as a refused connection. */
+export type AttemptResult = 'succeeded' | '3xx' | '4xx' | '5xx' | 'timeout' | 'none';
 /** The parts of an attempt in order, in milliseconds; null for a part that did not happen. A reused connection has only the last two parts; a failed attempt has none after the part that failed. All are null if the attempt failed before the first part. */
 export interface AttemptTimings {
   /** DNS lookup. */
@@ -970,6 +972,8 @@ export interface DeliveryFilter {
   streamId?: OneOrMany<string> | undefined;
   /** One destination of the streams: 0 for the `webhookUrl`, or the number of an additional one. Only with `streamId`. Default: all. */
   destination?: number | undefined;
+  /** Only destinations whose current URL has this host, such as `api.example:8443`, or this inbox: `inbox demo`. */
+  receiver?: string | undefined;
   /** In hex; for Aptos, `aptos:` and the network. */
   chainId?: OneOrMany<string> | undefined;
   /** Current state. */
@@ -1040,6 +1044,12 @@ export interface DeliverySearch {
   attemptedFrom?: number | undefined;
   /** Unix milliseconds. */
   attemptedTo?: number | undefined;
+  /** Duration of the same attempt, in milliseconds. */
+  durationFrom?: number | undefined;
+  /** Milliseconds. */
+  durationTo?: number | undefined;
+  /** Result of the same attempt. */
+  attemptResult?: AttemptResult | undefined;
 }
 /** The state of a delivery. */
 export type DeliveryState =
@@ -1701,6 +1711,8 @@ export interface Incident {
   cause: string;
   /** The last error, human-readable; empty if there is none. */
   reason: string;
+  /** The host or inbox, of an incident of the kind `receiver`, as in the filter of deliveries. */
+  receiver: string | null;
   /** The chain, of an incident of the kind `chain`. */
   chainId: string | null;
   /** The first 100 affected streams or additional destinations. Empty if none are, or all. */
@@ -1720,6 +1732,8 @@ export interface Incident {
 export interface IncidentFilter {
   /** true: only incidents that last; false: only those that ended. */
   open?: boolean | undefined;
+  /** Only incidents of this receiver. */
+  receiver?: string | undefined;
 }
 /** `receiver`: attempts to deliver to it fail · `chain`: no node of it can be read · `quarantine`: deliveries of a stream are set aside, because sending them fails in the service itself · `feed`: deliveries expire unread · `disk`: it is almost full · `certificate`: the client certificate expires soon */
 export type IncidentKind = 'receiver' | 'chain' | 'quarantine' | 'feed' | 'disk' | 'certificate';
@@ -2079,6 +2093,45 @@ export interface ResolvedName {
   /** Where the name was resolved: `0x1`, or `0xaa36a7` (Sepolia) if `0x1` is not read. */
   chainId: string;
 }
+/** The attempts of one result and, if they succeeded, of one range of durations. */
+export interface ResponseTimeRow {
+  result: AttemptResult;
+  /** Shortest duration of the row, in milliseconds. */
+  fromMs: number;
+  /** Longest duration, included; null for any duration from `fromMs`. */
+  toMs: number | null;
+  /** One number per step, oldest first. */
+  attempts: number[];
+}
+/** Attempts over time by duration and result. */
+export interface ResponseTimes {
+  /** Minutes per step: 60 for a receiver with more than 20 destinations, otherwise as requested. */
+  stepMinutes: ActivityStep;
+  /** Start of the first step, in Unix milliseconds. */
+  from: number;
+  /** Number of steps. */
+  points: number;
+  /** Whether the last step is still in progress. */
+  isPartial: boolean;
+  /** Median duration of attempts with a 2xx, estimated; null if there were none. */
+  p50Ms: number | null;
+  p95Ms: number | null;
+  /** Successes by duration, shortest first, then failures. Empty rows are left out. */
+  rows: ResponseTimeRow[];
+}
+/** The stream or the receiver, and the resolution and length of a chart of response times. */
+export interface ResponseTimesQuery {
+  /** The stream, without additional destinations. */
+  streamId?: string | undefined;
+  /** Minutes per point. */
+  step?: ActivityStep | undefined;
+  /** At most `MAX_POINTS` for the step: 1,500, 576 or 720. */
+  points?: number | undefined;
+  /** The last step contains this time, in Unix milliseconds. Default: now. */
+  until?: number | undefined;
+  /** The host or inbox of destinations, as in the filter of deliveries. */
+  receiver?: string | undefined;
+}
 /** The response to resuming a halted chain. */
 export interface ResumedChain {
   /** Chain ID in hex */
@@ -2096,6 +2149,13 @@ export interface RotateStreamSecret {
 /** A permission of an API key. */
 export type Scope =
   'streams:read' | 'streams:write' | 'history:read' | 'feed:read' | 'replay' | 'settings:admin';
+/** The certificate that a receiver presented last. */
+export interface SeenCertificate {
+  /** Null if none of the checked attempts opened a TLS connection. */
+  certificate: ReceiverCertificate | null;
+  /** When that attempt started, in Unix milliseconds. */
+  seenAt: number | null;
+}
 /** An edited copy of a delivery, and where to send it. */
 export interface SendCopy {
   /** A test URL, or an inbox. The address rules for webhook URLs apply. */

@@ -80,6 +80,22 @@ export const STREAM_CHANGE_KINDS = [
   'terminated',
 ] as const;
 
+/**
+ * Results of attempts: a success, or a failure by the first digit of its status. `timeout`: no
+ * complete response in time; `none`: no complete response for another reason, such as a refused
+ * connection.
+ */
+export const ATTEMPT_RESULTS = ['succeeded', '3xx', '4xx', '5xx', 'timeout', 'none'] as const;
+
+/**
+ * Upper bounds in milliseconds of the ranges in which durations of attempts are counted, each 1.3 to
+ * 2 times the previous one. One more range counts longer durations.
+ */
+export const DURATION_BOUNDS_MS = [
+  1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1_000, 1_500, 2_000, 3_000,
+  5_000, 7_000, 10_000, 15_000,
+] as const satisfies readonly number[];
+
 /** Possible numbers of minutes per point of a chart. */
 export const ACTIVITY_STEPS = [1, 5, 60] as const;
 

@@ -21,6 +21,7 @@ import { type ExplainHandlerNeeds, createExplainHandler } from './calls/chains/e
 import { createActivityHandlers } from './calls/deliveries/activity.ts';
 import { createIncidentHandlers } from './calls/deliveries/incidents.ts';
 import { createInboxHandlers } from './calls/deliveries/inboxes.ts';
+import { createReceiverHandlers } from './calls/deliveries/receivers.ts';
 import { type ReplayHandlerNeeds, createReplayHandlers } from './calls/deliveries/replays.ts';
 import { type AboutHandlerNeeds, createAboutHandlers } from './calls/account/about.ts';
 import { createDestinationHandlers } from './calls/streams/destinations.ts';
@@ -198,6 +199,7 @@ const createSharedHandlers = (needs: AppNeeds) => ({
   ...createChainHandlers(needs),
   ...createReplayHandlers(needs),
   ...createActivityHandlers(needs),
+  ...createReceiverHandlers(needs),
   ...createIncidentHandlers(needs),
   ...createInboxHandlers(needs),
   ...createFeedHandlers(needs),

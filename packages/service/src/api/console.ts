@@ -1,6 +1,6 @@
 /**
- * Serves the console under `/console/`: its files, and the same page for all paths without an
- * extension. Serves the documentation under `/docs/`.
+ * Serves the console under `/console/`: its files, and the same page for all other paths, unless they
+ * end like a file. Serves the documentation under `/docs/`.
  */
 import { readFile } from 'node:fs/promises';
 import { extname, join, normalize, sep } from 'node:path';
@@ -41,8 +41,10 @@ export function createConsoleHandler(folder: string | undefined) {
   return async (context: Context): Promise<Response> => {
     const asked = askedOf(context, /^\/console\/?/);
     if (asked === undefined) return context.notFound();
-    const isPage = extname(asked) === '';
-    const bytes = await readInside(folder, isPage ? 'index.html' : asked);
+    const file = await readInside(folder, asked);
+    // The path of a page may end with the name of a host.
+    const isPage = file === undefined && CONTENT_TYPES[extname(asked)] === undefined;
+    const bytes = isPage ? await readInside(folder, 'index.html') : file;
     if (bytes === undefined) {
       return isPage
         ? context.text('The console is not built. Run: npm run build -w @sluice/console\n', 503)

@@ -102,6 +102,7 @@ export const notFound = (
   what:
     | 'API key'
     | 'Public key'
+    | 'Receiver'
     | 'Stream'
     | 'Destination'
     | 'Address'

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type Postgres, startPostgres } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { newMatch } from '../../test/store/newMatch.ts';
+import { subjectOfReceiver } from '../store/incidents/subject.ts';
 import { draft, useStore } from '../../test/store/storeTools.ts';
 import { openPostgresStore } from '../store/engine/postgres/postgres.ts';
 import { openSqliteStore } from '../store/engine/sqlite/sqlite.ts';
@@ -103,6 +104,12 @@ describe.each([
     await expect.poll(list, SOON).toHaveLength(2);
     expect((await tools.store.listIncidents({ isOpen: true, limit: 9 })).length).toBe(1);
     expect(await tools.store.listIncidents({ isOpen: false, limit: 9 })).toEqual([ended]);
+    expect(
+      await tools.store.listIncidents({ subject: subjectOfReceiver('api.example'), limit: 9 }),
+    ).toHaveLength(2);
+    expect(
+      await tools.store.listIncidents({ subject: subjectOfReceiver('other.example'), limit: 9 }),
+    ).toEqual([]);
     const [newest] = await list();
     expect(await tools.store.listIncidents({ before: newest!.id, limit: 9 })).toEqual([ended]);
   });

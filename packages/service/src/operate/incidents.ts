@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { UNDELIVERED, cutText, receiverOf } from '@sluice/kit/contract';
 import { type Log, describeError } from '../base/log.ts';
 import type { FailingLane, IncidentRow } from '../store/incidents/contract.ts';
+import { subjectOfReceiver } from '../store/incidents/subject.ts';
 import { newId } from '../store/rows/ids.ts';
 import { type Place, laneOf, toPlace } from '../store/rows/laneIds.ts';
 import type { Store } from '../store/store.ts';
@@ -91,7 +92,7 @@ export function startIncidents({ sources, log, timing = {} }: IncidentOptions): 
     for (const receiver of failures.keys()) if (!failing.has(receiver)) failures.delete(receiver);
     for (const [receiver, lanes] of failing) {
       const starts = lanes.flatMap(({ since }) => since ?? []);
-      problems.set(`receiver ${receiver}`, {
+      problems.set(subjectOfReceiver(receiver), {
         kind: 'receiver',
         chain: null,
         lanes: lanes.slice(0, MAX_LANES).map(({ id }) => id),

@@ -246,5 +246,96 @@ export function testActivity(
       const { records } = await tools.store.readBreakdown(asked);
       expect(records[0]).toEqual({ what: TRANSFER, matched: 3 });
     });
+
+    test('count attempts by duration and result, and each count equals the deliveries found', async () => {
+      const chain = await tools.startChain();
+      const receiver = 'times.example:8443';
+      const webhookUrl = `https://${receiver}/hook`;
+      const { id } = await tools.store.createStream(draft([chain.chain], { webhookUrl }));
+      const twin = await tools.store.createStream(draft([chain.chain], { webhookUrl }));
+      const other = await tools.store.createStream(draft([chain.chain]));
+      const outcomes = [
+        { status: 200, durationMs: 1 },
+        { status: 202, durationMs: 12 },
+        // A queue confirms without a status.
+        { status: null, durationMs: 15 },
+        { status: 200, durationMs: 40_000 },
+        { status: 301, error: 'HTTP 301' },
+        { status: 404, error: 'HTTP 404' },
+        { status: 503, error: 'HTTP 503' },
+        { status: null, error: 'no complete response within 30 s' },
+        { status: 200, error: 'no complete response within 30 s' },
+        { status: 500, error: 'no complete response within 30 s' },
+        { status: null, error: 'connect ECONNREFUSED 127.0.0.1:1' },
+      ];
+      for (const outcome of outcomes) {
+        await chain.commit(
+          chain.next(),
+          [newMatch(id), newMatch(twin.id), newMatch(other.id)],
+          1000,
+        );
+        const result = 'error' in outcome ? 'failed' : 'succeeded';
+        const claimed = await tools.store.claimDeliveries({
+          limit: 1000,
+          maxBytes: 1e9,
+          perStream: 1000,
+          taken: {},
+          leaseMs: 40_000,
+        });
+        await tools.store.completeDeliveries(
+          claimed.map((each) => tools.outcomeOf(each, { result, ...outcome })),
+        );
+      }
+      await rollUp();
+      const asked = { stepMinutes: 5, points: 3 } as const;
+      const read = async (of: { lane: string } | { receiver: string }) => {
+        const { rows, ...rest } = (await tools.store.readResponseTimes({ of, ...asked }))!;
+        const sums = rows.map(({ attempts, ...row }) => ({
+          ...row,
+          attempts: attempts.reduce((sum, n) => sum + n, 0),
+        }));
+        return { ...rest, rows: sums };
+      };
+      const expected = (n: number) => [
+        { result: 'succeeded', fromMs: 0, toMs: 1, attempts: n },
+        { result: 'succeeded', fromMs: 11, toMs: 15, attempts: 2 * n },
+        { result: 'succeeded', fromMs: 15_001, toMs: null, attempts: n },
+        { result: '3xx', fromMs: 0, toMs: null, attempts: n },
+        { result: '4xx', fromMs: 0, toMs: null, attempts: n },
+        { result: '5xx', fromMs: 0, toMs: null, attempts: 2 * n },
+        { result: 'timeout', fromMs: 0, toMs: null, attempts: 2 * n },
+        { result: 'none', fromMs: 0, toMs: null, attempts: n },
+      ];
+      const ofStream = await read({ lane: id });
+      expect(ofStream).toMatchObject({ points: 3, p50Ms: 13, p95Ms: 27_000 });
+      expect(ofStream.rows).toEqual(expected(1));
+      const ofReceiver = await read({ receiver });
+      expect(ofReceiver.rows).toEqual(expected(2));
+      for (const { result, fromMs, toMs, attempts } of ofReceiver.rows) {
+        const found = await tools.store.listDeliveries({
+          receiver,
+          limit: 100,
+          attemptResult: result,
+          durationFrom: fromMs,
+          durationTo: toMs ?? undefined,
+        });
+        expect(found.rows, `${result} from ${fromMs} ms`).toHaveLength(attempts);
+      }
+      const unknown = { receiver: 'other.example' };
+      expect(await tools.store.readResponseTimes({ of: unknown, ...asked })).toBeUndefined();
+      expect((await tools.store.listDeliveries({ ...unknown, limit: 10 })).rows).toEqual([]);
+      for (let n = 0; n < 19; n++) {
+        await tools.store.createStream(draft([chain.chain], { webhookUrl }));
+      }
+      const ofMany = await tools.store.readResponseTimes({
+        of: { receiver },
+        stepMinutes: 5,
+        points: 13,
+      });
+      expect(ofMany).toMatchObject({ stepMinutes: 60, points: 2 });
+      const both = { receiver, streamId: [id, other.id], limit: 100 };
+      const listed = (await tools.store.listDeliveries(both)).rows;
+      expect(new Set(listed.map(({ streamId: its }) => its))).toEqual(new Set([id]));
+    });
   });
 }

@@ -9,9 +9,9 @@ export function testDeliveries(tools: StoreTools): void {
   const { startChain, deliveriesOf, claimOf, outcomeOf } = tools;
 
   describe('deliveries', () => {
-    const oneDue = async () => {
+    const oneDue = async (changes: Parameters<typeof draft>[1] = {}) => {
       const chain = await startChain();
-      const { id } = await tools.store.createStream(draft([chain.chain]));
+      const { id } = await tools.store.createStream(draft([chain.chain], changes));
       await chain.commit(chain.next(), [newMatch(id)]);
       return { chain, id };
     };
@@ -79,7 +79,12 @@ export function testDeliveries(tools: StoreTools): void {
     });
 
     test('are due again some time after a failure, and record each attempt', async () => {
-      const { id } = await oneDue();
+      const receiver = 'a.test';
+      const { id } = await oneDue({ webhookUrl: `https://${receiver}/hook` });
+      expect(await tools.store.readReceiverCertificate(receiver)).toEqual({
+        certificate: null,
+        seenAt: null,
+      });
       const [first] = await claimOf(id);
       const failure = { status: 500, error: 'HTTP 500', result: 'retry', retryInMs: 0 } as const;
       expect(await tools.store.completeDeliveries([outcomeOf(first!, failure)])).toMatchObject([
@@ -114,6 +119,11 @@ export function testDeliveries(tools: StoreTools): void {
         },
         transport,
       ]);
+      expect(await tools.store.readReceiverCertificate(receiver)).toEqual({
+        certificate: transport.certificate,
+        seenAt: detail?.attemptList[1]?.startedAt,
+      });
+      expect(await tools.store.readReceiverCertificate('b.test')).toBeUndefined();
       expect(detail?.nextAttemptAt).toBeGreaterThan(Date.now() + 3_500_000);
       expect(await tools.store.readDeliveryBody(first!.id)).toContain('"retries":1');
     });

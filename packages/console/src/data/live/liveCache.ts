@@ -3,6 +3,7 @@ import { timeOfId } from '@sluice/kit/contract';
 import type {
   ChainHealth,
   DeliveryPage,
+  DeliverySearch,
   DeliverySummary,
   ListDeliveriesOptions,
   LiveEvent,
@@ -30,7 +31,11 @@ type FilterName =
   | 'find'
   | 'body'
   | 'attemptedFrom'
-  | 'attemptedTo';
+  | 'attemptedTo'
+  | 'durationFrom'
+  | 'durationTo'
+  | 'attemptResult'
+  | 'receiver';
 
 /** Filter and search of a delivery list: a subset of the service's fields, each with one value. */
 export type ListFilter = {
@@ -44,8 +49,25 @@ export type ListFilter = {
  * Returns whether a filter is a search. Each page of a search checks a limited number of
  * deliveries, so it may be incomplete or empty.
  */
-export const isSearch = ({ find, body, attemptedFrom, attemptedTo }: ListFilter): boolean =>
-  [find, body, attemptedFrom, attemptedTo].some((each) => each !== undefined);
+export const isSearch = (filter: ListFilter): boolean =>
+  SEARCHES.some((name) => filter[name] !== undefined);
+
+/** Returns the filter without its search. */
+export const withoutSearch = (filter: ListFilter): ListFilter =>
+  Object.fromEntries(
+    Object.entries(filter).filter(([name]) => !SEARCHES.some((each) => each === name)),
+  );
+
+/** The fields of a filter that only a search has. */
+const SEARCHES = [
+  'find',
+  'body',
+  'attemptedFrom',
+  'attemptedTo',
+  'durationFrom',
+  'durationTo',
+  'attemptResult',
+] as const satisfies (keyof DeliverySearch)[];
 
 /** The shape of TanStack Query's infinite data. */
 export interface DeliveryPages {
@@ -108,8 +130,8 @@ export function findRow(
 
 /**
  * Replaces changed rows in place, removes those that no longer pass the filter, and inserts new
- * ones that belong to a loaded page. Searches, and lists of a replay or of removed blocks, get no
- * new rows. Only pages that change are copied, each once.
+ * ones that belong to a loaded page. Searches, and lists of a replay, a receiver or removed
+ * blocks, get no new rows. Only pages that change are copied, each once.
  */
 export function withDeliveries<T extends DeliveryPages>(
   data: T,
@@ -150,7 +172,11 @@ function withChanged(
   changes: readonly DeliverySummary[],
   filter: ListFilter,
 ): DeliverySummary[] {
-  const mayJoin = filter.replayId === undefined && filter.reorged !== true && !isSearch(filter);
+  const mayJoin =
+    filter.replayId === undefined &&
+    filter.receiver === undefined &&
+    filter.reorged !== true &&
+    !isSearch(filter);
   const parts: DeliverySummary[][] = [];
   let copied = 0;
   for (const change of changes) {

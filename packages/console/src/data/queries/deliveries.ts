@@ -11,7 +11,7 @@ import {
   queryOptions,
   type InfiniteData,
 } from '@tanstack/react-query';
-import { withDeliveries, type ListFilter } from '../live/liveCache.ts';
+import { withDeliveries, withoutSearch, type ListFilter } from '../live/liveCache.ts';
 import { changesSince } from '../live/recentChanges.ts';
 import { SUMMARY_REFRESH_MS, sluice, queryKeys } from './service.ts';
 
@@ -41,10 +41,8 @@ export const toListing = ({ sinceMs, ...filter }: ListFilter): ListDeliveriesOpt
  * Converts a list filter without its search to a filter of the service. A maximum age is relative
  * to now.
  */
-export const toDeliveryFilter = (filter: ListFilter): DeliveryFilter => {
-  const { find: _, body: _body, attemptedFrom: _from, attemptedTo: _to, ...rest } = filter;
-  return toListing(rest);
-};
+export const toDeliveryFilter = (filter: ListFilter): DeliveryFilter =>
+  toListing(withoutSearch(filter));
 
 export const deliveriesQuery = (filter: ListFilter) =>
   infiniteQueryOptions({

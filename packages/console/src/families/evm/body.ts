@@ -12,7 +12,7 @@ import {
   textOf,
 } from '../../body/decodedRecord.ts';
 import type { MatchedAddress } from '../../body/matchedAddress.ts';
-import { formatAmount } from '../../ui/text/format.ts';
+import { formatAmount } from '../../ui/text/formatAmount.ts';
 import { describeCondition, formatInUnit, nameOfFunction } from './readWords.ts';
 
 /**

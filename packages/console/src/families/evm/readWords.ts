@@ -1,6 +1,7 @@
 /** Describes values on chain in words. */
 import type { ReadCondition, StreamRead } from '@sluice/kit/contract';
-import { formatAmount, formatCount, formatHash, formatQuantity } from '../../ui/text/format.ts';
+import { formatCount, formatHash, formatQuantity } from '../../ui/text/format.ts';
+import { formatAmount } from '../../ui/text/formatAmount.ts';
 
 /** Returns the name of a read function, from its signature. */
 export const nameOfFunction = (signature: string): string =>

@@ -1,15 +1,21 @@
-import type { ChainGap, Reorg } from '@sluice/kit/sluice';
+import type { ChainGap, GapKind, Reorg } from '@sluice/kit/sluice';
 import { type UseQueryOptions, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { gapsQuery, reorgsQuery } from '../../data/queries/chains.ts';
-import { GAP_CONDITIONS } from '../../words/condition.ts';
-import type { Condition } from '../../ui/status.tsx';
 import { formatCount, formatDateTime, formatQuantity } from '../../ui/text/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
-import { Status } from '../../ui/status.tsx';
+import { type Condition, Status } from '../../ui/status.tsx';
 import { DateTime } from '../../ui/text/time.tsx';
 import { ExplorerLink } from './explorerLink.tsx';
+import { condition } from '../../words/condition.ts';
+
+const GAP_CONDITIONS: Record<GapKind, Condition> = {
+  skipped: condition('exclamation', 'skipped', 'bad'),
+  restarted: condition('half', 'restarted', 'warn'),
+  'passed-over': condition('ring', 'not watched', 'muted'),
+  halted: condition('triangle', 'halted', 'bad'),
+};
 
 /** Number of entries shown before the user expands the list. */
 const FIRST_ENTRIES = 5;

@@ -1,11 +1,19 @@
-import type { ChainAgreement, ProviderHealth } from '@sluice/kit/sluice';
+import type { ChainAgreement, ProviderHealth, ProviderState } from '@sluice/kit/sluice';
 import { Trash2 } from 'lucide-react';
-import { PROVIDER_CONDITIONS } from '../../words/condition.ts';
 import { formatCount, formatDuration, formatQuantity } from '../../ui/text/format.ts';
 import { Button } from '../../ui/button.tsx';
-import { Status } from '../../ui/status.tsx';
+import { type Condition, Status } from '../../ui/status.tsx';
 import { Term } from '../../ui/tips/term.tsx';
 import type { AddedNode } from './removeNode.tsx';
+import { condition } from '../../words/condition.ts';
+
+const PROVIDER_CONDITIONS: Record<ProviderState, Condition> = {
+  good: condition('disc', 'healthy', 'ok'),
+  lagging: condition('half', 'lagging', 'warn'),
+  limited: condition('bars', 'limited', 'warn'),
+  down: condition('triangle', 'down', 'bad'),
+  'wrong-chain': condition('cross', 'wrong chain', 'bad'),
+};
 
 /** Lists the nodes of a chain with their state and score. */
 export function Nodes({

@@ -11,6 +11,7 @@ import {
   formatSpan,
 } from '../../ui/text/format.ts';
 import { nameOfStream } from '../../words/names.ts';
+import { ReceiverLink } from '../../words/receiverLink.tsx';
 import type { WatchedChain } from '../../chains/timeline.ts';
 import { UnverifiedCodes } from '../../chains/unverifiedCodes.tsx';
 import { Hash } from '../../ui/text/hash.tsx';
@@ -56,7 +57,9 @@ export function Facts({
         {detail !== undefined && (
           <span className="data min-w-0 truncate text-muted" data-cut>
             → {detail.destination !== undefined && `destination ${detail.destination}: `}
-            {detail.webhookUrl}
+            <ReceiverLink webhookUrl={detail.webhookUrl} className="py-1 hover:underline">
+              {detail.webhookUrl}
+            </ReceiverLink>
           </span>
         )}
       </Fact>

@@ -1,7 +1,7 @@
 import type { ExplainedTransaction } from '@sluice/kit/sluice';
 import type { ReactNode } from 'react';
 import { Status, type Condition } from '../../ui/status.tsx';
-import { formatAmount } from '../../ui/text/format.ts';
+import { formatAmount } from '../../ui/text/formatAmount.ts';
 import { Hash } from '../../ui/text/hash.tsx';
 import { ExplorerLink } from '../chains/explorerLink.tsx';
 

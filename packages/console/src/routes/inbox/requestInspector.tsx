@@ -7,7 +7,7 @@ import { chainsQuery } from '../../data/queries/chains.ts';
 import { deliveryQuery } from '../../data/queries/delivery.ts';
 import { inboxRequestQuery } from '../../data/queries/inboxes.ts';
 import { BodyView } from '../../body/bodyView.tsx';
-import { SIGNATURE_CONDITIONS } from '../../words/condition.ts';
+import { SIGNATURE_CONDITIONS } from './signatureConditions.ts';
 import { formatBytes, formatCount, formatDuration } from '../../ui/text/format.ts';
 import { useShortcuts } from '../../ui/keys/keyboard.ts';
 import { REQUEST_VIEWS, type RequestView } from '../../data/search.ts';

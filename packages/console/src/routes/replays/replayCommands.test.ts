@@ -12,6 +12,7 @@ test('every field of a filter has a flag, quoted if a shell would expand it', ()
         state: ['failed', 'quarantined'],
         streamId: ['s', 't'],
         destination: 0,
+        receiver: 'inbox demo',
         chainId: '0x1',
         phase: 'confirmed',
         status: ['5xx', 'none'],
@@ -29,7 +30,7 @@ test('every field of a filter has a flag, quoted if a shell would expand it', ()
     }),
   ).toBe(
     [
-      'sluice replay a b --state failed quarantined --stream s t --destination 0 --chain 0x1 --phase confirmed',
+      `sluice replay a b --state failed quarantined --stream s t --destination 0 --receiver 'inbox demo' --chain 0x1 --phase confirmed`,
       `--status 5xx none --error 'can'\\''t $(connect)' --attempts 2..5 --no-reorged`,
       '--since 2026-11-22T10:00:00.000Z --until 2026-11-22T11:00:00.000Z --blocks 1..9 --replay r',
       `--name 'maya'\\''s outage' --rate 50/s`,

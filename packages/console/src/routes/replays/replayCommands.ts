@@ -15,11 +15,12 @@ const toTimeFlag = (name: string, ms: number | undefined): string[] =>
   ms === undefined ? [] : [`--${name} ${new Date(ms).toISOString()}`];
 
 export function toSelectionCommand({ name, filter, perSecond }: CreateReplay): string {
-  const { error, reorged, replayId, transactionHash } = filter;
+  const { error, reorged, replayId, transactionHash, receiver } = filter;
   const flags = [
     ...toFlag('state', listOf(filter.state)),
     ...toFlag('stream', listOf(filter.streamId)),
     ...(filter.destination === undefined ? [] : [`--destination ${filter.destination}`]),
+    ...(receiver === undefined ? [] : toFlag('receiver', [receiver])),
     ...toFlag('chain', listOf(filter.chainId)),
     ...toFlag('phase', listOf(filter.phase)),
     ...toFlag('status', listOf(filter.status)),

@@ -6,7 +6,7 @@ import { RotateCw, X } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { isUnknownId } from '../../data/queries/service.ts';
 import { replayProgressQuery, replayQuery } from '../../data/queries/replays.ts';
-import { REPLAY_CONDITIONS } from '../../words/condition.ts';
+import { REPLAY_CONDITIONS } from './replayConditions.ts';
 import { formatCount, formatDateTime, formatId } from '../../ui/text/format.ts';
 import { formatKey } from '../../words/names.ts';
 import { toSelectionCommand } from './replayCommands.ts';

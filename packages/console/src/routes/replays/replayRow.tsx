@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { replayQuery } from '../../data/queries/replays.ts';
-import { REPLAY_CONDITIONS } from '../../words/condition.ts';
+import { REPLAY_CONDITIONS } from './replayConditions.ts';
 import { formatCount } from '../../ui/text/format.ts';
 import { formatKey } from '../../words/names.ts';
 import { isOpen, progressOf } from '../../data/replayStatus.ts';

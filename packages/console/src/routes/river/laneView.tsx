@@ -1,28 +1,14 @@
-import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useMemo, useRef, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
-import { useMedia } from '../../ui/media.ts';
-import { useTheme } from '../../ui/preferences.ts';
+import { useCanvas } from '../../ui/canvas/canvas.ts';
+import { placeCard } from '../../ui/canvas/placeCard.ts';
+import { stepOfKey } from '../../ui/keys/stepKeys.ts';
 import { type LaneCursor, type LaneInput, moveCursor, NO_CURSOR } from './cursor.ts';
 import { LANE_HEIGHT, pointAt, spanOf } from './geometry.ts';
 import { cellAt, type Cell, type Lane } from './lane.ts';
 import { LaneCard } from './laneCard.tsx';
-import { createLanePainter, type LanePainter } from './lanePainter.ts';
+import { createLanePainter } from './lanePainter.ts';
 import { describeCell, nameOfCell } from './words.ts';
-
-/** Number of cells that Page Up and Page Down move. */
-const PAGE_CELLS = 10;
-/** Width of the card in pixels. */
-const CARD = 264;
-
-const stepOf = (key: string, count: number): number | undefined =>
-  ({
-    ArrowLeft: -1,
-    ArrowRight: 1,
-    PageUp: -PAGE_CELLS,
-    PageDown: PAGE_CELLS,
-    Home: -count,
-    End: count,
-  })[key];
 
 /** An inclusive range of a lane, in units of `Cell.at` and `Cell.until`. */
 export interface LaneRange {
@@ -54,22 +40,14 @@ export function LaneView({
   /** Undefined if no backfill is offered. */
   onBackfill: ((range: LaneRange) => void) | undefined;
 }) {
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const painter = useRef<LanePainter>(null);
   const panel = useRef<HTMLFieldSetElement>(null);
   const [cursor, setCursor] = useState<LaneCursor>(NO_CURSOR);
-  const theme = useTheme();
-  const isDark = useMedia('(prefers-color-scheme: dark)');
-  const isForced = useMedia('(forced-colors: active)');
-
-  useLayoutEffect(() => {
-    painter.current = createLanePainter(canvas.current!);
-    return () => painter.current?.stop();
-  }, []);
-  const scheme = `${theme} ${isDark} ${isForced}`;
-  useEffect(() => painter.current?.restyle(width, scheme), [width, scheme]);
   const { point, range } = cursor;
-  useEffect(() => painter.current?.show({ lane, cursor: point, range }), [lane, point, range]);
+  const canvas = useCanvas(
+    createLanePainter,
+    useMemo(() => ({ lane, cursor: point, range }), [lane, point, range]),
+    width,
+  );
 
   const move = (input: LaneInput): void => setCursor((now) => moveCursor(now, input, lane));
   const cell = point === null ? undefined : cellAt(lane, point);
@@ -82,7 +60,7 @@ export function LaneView({
   const onKeyDown = (event: React.KeyboardEvent): void => {
     if (event.target !== event.currentTarget) return;
     const { key, shiftKey } = event;
-    const by = stepOf(key, lane.cells.length);
+    const by = stepOfKey(key, lane.cells.length);
     if (by !== undefined) move({ type: 'step', by, extends: shiftKey });
     else if (key === 'ArrowUp' || key === 'ArrowDown') {
       move({ type: 'row', by: key === 'ArrowDown' ? 1 : -1 });
@@ -230,10 +208,6 @@ const nameOfRange = (lane: Lane, range: LaneRange): string => {
   return `${nameOfCell(lane, { at: from, until: from })} to ${to.toLocaleString('en-US')}`;
 };
 
-/** Places the card below the lane, centered under the range and within the lane. */
-function cardPlace(lane: Lane, range: LaneRange, width: number): React.CSSProperties {
-  const span = spanOf(lane, range, width);
-  const card = Math.min(CARD, width);
-  const left = Math.max(0, Math.min(width - card, span.x + span.width / 2 - card / 2));
-  return { top: LANE_HEIGHT, left, width: card };
-}
+/** Places the card below the lane, centered under the range. */
+const cardPlace = (lane: Lane, range: LaneRange, width: number): React.CSSProperties =>
+  placeCard(spanOf(lane, range, width), { width, top: LANE_HEIGHT });

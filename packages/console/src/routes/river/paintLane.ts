@@ -1,6 +1,7 @@
 /** Paints a lane on a canvas. */
+import type { Inks } from '../../ui/canvas/inks.ts';
+import type { Paper } from '../../ui/canvas/canvasPainter.ts';
 import { BASE, cellWidth, LANE_HEIGHT, rowY, spanOf, TOP, xOf } from './geometry.ts';
-import type { Inks } from './inks.ts';
 import { type Branch, type Cell, indexOf, type Lane, type Point } from './lane.ts';
 
 export interface LaneLook {
@@ -15,11 +16,10 @@ const LOWEST = 4;
 
 /** @param shift pixels by which the cells are still to the right of their place */
 export function paintLane(
-  context: CanvasRenderingContext2D,
+  { context, width, inks }: Paper,
   { lane, cursor, range }: LaneLook,
-  { width, inks, shift }: { width: number; inks: Inks; shift: number },
+  shift: number,
 ): void {
-  context.clearRect(0, 0, width, LANE_HEIGHT);
   if (range !== null) {
     const span = spanOf(lane, range, width);
     context.globalAlpha = 0.16;

@@ -1,15 +1,15 @@
 import type { ChainCoverage, DeliveryFilter, StreamSummary } from '@sluice/kit/sluice';
-import { useId, useLayoutEffect, useRef, useState } from 'react';
+import { useId, useState } from 'react';
 import type { WatchedChain } from '../../chains/timeline.ts';
 import type { DeliveriesSearch } from '../../data/search.ts';
 import { ReplayDialog } from '../replays/new/replayDialog.tsx';
 import { Button } from '../../ui/button.tsx';
-import { timeTicks } from '../../ui/chart/timeTicks.ts';
+import { useWidth } from '../../ui/canvas/canvas.ts';
+import { TimeAxis } from '../../ui/chart/timeAxis.tsx';
 import { Segments } from '../../ui/form/segments.tsx';
 import { useZone } from '../../ui/preferences.ts';
 import { isChainDown } from '../../words/condition.ts';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
-import type { Lane } from './lane.ts';
 import { type LaneRange, LaneView } from './laneView.tsx';
 import { LEVELS, type LevelName } from './levels.ts';
 import { type RiverLane, useRiverLanes } from './riverData.ts';
@@ -26,9 +26,6 @@ const LEGEND = [
 ] as const;
 
 const NO_COVERAGE: readonly ChainCoverage[] = [];
-
-/** Width in pixels of a label of the time axis, with space. */
-const TICK_PX = 56;
 
 /** The deliveries of a range of blocks or of a period on one chain. */
 export type RiverSearch = Pick<
@@ -143,7 +140,13 @@ export function River({
         ))}
       </ul>
       {level.unit === 'step' && lanes[0] !== undefined && (
-        <TimeAxis lane={lanes[0].lane} width={width} />
+        <TimeAxis
+          from={lanes[0].lane.cells[0]?.at ?? 0}
+          stepMs={lanes[0].lane.step}
+          count={lanes[0].lane.cells.length}
+          width={width}
+          className="sm:ml-44"
+        />
       )}
       {isTable && (
         <RiverTable lanes={lanes} onOpen={(lane, range) => onOpen(toSearch(lane, range))} />
@@ -172,44 +175,4 @@ function Legend() {
       ))}
     </p>
   );
-}
-
-function TimeAxis({ lane, width }: { lane: Lane; width: number }) {
-  const ticks = timeTicks({
-    from: lane.cells[0]?.at ?? 0,
-    stepMs: lane.step,
-    count: lane.cells.length,
-    most: Math.max(1, Math.floor(width / TICK_PX)),
-  });
-  const isInside = (place: number): boolean =>
-    place * width > TICK_PX / 2 && (1 - place) * width > TICK_PX / 2;
-  return (
-    <div aria-hidden="true" className="relative h-4 sm:ml-44">
-      {ticks
-        .filter(({ place }) => isInside(place))
-        .map(({ place, label }) => (
-          <span
-            key={place}
-            className="data absolute -translate-x-1/2 text-11 text-faint"
-            style={{ left: `${place * 100}%` }}
-          >
-            {label}
-          </span>
-        ))}
-    </div>
-  );
-}
-
-/** Returns a ref and the width of its element in pixels; 0 before the first layout. */
-function useWidth() {
-  const element = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
-  useLayoutEffect(() => {
-    const observed = element.current!;
-    setWidth(observed.clientWidth);
-    const observer = new ResizeObserver(() => setWidth(observed.clientWidth));
-    observer.observe(observed);
-    return () => observer.disconnect();
-  }, []);
-  return [element, width] as const;
 }

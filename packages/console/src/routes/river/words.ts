@@ -1,10 +1,6 @@
 /** Describes the cells of a lane in words. */
-import {
-  formatCount,
-  formatDateTime,
-  formatDuration,
-  formatQuantity,
-} from '../../ui/text/format.ts';
+import { formatCount, formatDuration, formatQuantity } from '../../ui/text/format.ts';
+import { formatPeriod } from '../../ui/text/formatPeriod.ts';
 import { type Cell, hatchAt, type Lane, type Point } from './lane.ts';
 
 /** A fact of a cell, such as `delivered: 2`. */
@@ -17,8 +13,7 @@ export interface Fact {
 /** Returns the name of a cell, such as `Block 23,835,256` or `2026-11-30 10:00:00 to 10:59:59`. */
 export function nameOfCell({ unit }: Lane, { at, until }: Pick<Cell, 'at' | 'until'>): string {
   if (unit === 'block') return `Block ${formatCount(at)}`;
-  const [from, to] = [formatDateTime(at), formatDateTime(until)];
-  return `${from} to ${from.slice(0, 10) === to.slice(0, 10) ? to.slice(11) : to}`;
+  return formatPeriod(at, until);
 }
 
 /** Returns the facts of a cell, records first. Counts of zero are left out. */

@@ -1,4 +1,4 @@
-import type { ChainCoverage, Job, StreamSummary } from '@sluice/kit/sluice';
+import type { ChainCoverage, Job, JobState, StreamSummary } from '@sluice/kit/sluice';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -6,7 +6,6 @@ import { chainsQuery } from '../../data/queries/chains.ts';
 import { coverageQuery, jobsQuery, startBackfill } from '../../data/queries/streams.ts';
 import { queryKeys, sluice } from '../../data/queries/service.ts';
 import type { StreamSearch } from '../../data/search.ts';
-import { JOB_CONDITIONS } from '../../words/condition.ts';
 import { formatCount, formatQuantity } from '../../ui/text/format.ts';
 import { withLatest } from '../../data/live/liveCache.ts';
 import type { WatchedChain } from '../../chains/timeline.ts';
@@ -15,9 +14,18 @@ import { DestinationField } from '../../words/destinationField.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { HOLE_WORDS } from '../../words/holes.ts';
 import { Select, TextField } from '../../ui/form/field.tsx';
-import { Status } from '../../ui/status.tsx';
+import { type Condition, Status } from '../../ui/status.tsx';
 import { Ago } from '../../ui/text/time.tsx';
 import { ByRange, FIRST_RANGES, MORE_RANGES, Unverified } from './coveredRanges.tsx';
+import { condition } from '../../words/condition.ts';
+
+const JOB_CONDITIONS: Record<JobState, Condition> = {
+  running: condition('half', 'running', 'info'),
+  paused: condition('bars', 'paused', 'muted'),
+  done: condition('disc', 'done', 'ok'),
+  cancelled: condition('cross', 'canceled', 'faint'),
+  failed: condition('triangle', 'failed', 'bad'),
+};
 
 /**
  * Shows which blocks the stream was matched against and which it missed, lists its backfills, and

@@ -16,6 +16,7 @@ import {
 } from '../../data/fleet.ts';
 import { useShortcuts } from '../../ui/keys/keyboard.ts';
 import { nameOfStream } from '../../words/names.ts';
+import { ReceiverLink } from '../../words/receiverLink.tsx';
 import { focusedRow, useActions } from '../../ui/keys/actionList.tsx';
 import { Button, Keycap } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
@@ -117,6 +118,12 @@ export function StreamHeader({
                 .map((id) => chains?.find((chain) => chain.id === id)?.code ?? id)
                 .join(' ')}
             </span>
+            {hasReceiver && stream.destinations.length === 0 && (
+              <ReceiverLink
+                webhookUrl={stream.webhookUrl}
+                className="data inline-flex min-h-6 min-w-0 items-center text-muted hover:underline max-sm:hidden"
+              />
+            )}
           </>
         )}
         <span className="ml-auto flex gap-2">

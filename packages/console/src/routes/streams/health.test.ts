@@ -67,6 +67,7 @@ const incident = (changes: Partial<Incident>): Incident => ({
   kind: 'receiver',
   cause: '503 from api.acme.io',
   reason: '',
+  receiver: 'api.acme.io',
   chainId: null,
   affected: [],
   affectedCount: 0,

@@ -18,16 +18,25 @@ export function IncidentList({
   incidents,
   fleet,
   now,
+  isOfReceiver = false,
 }: {
   incidents: readonly Incident[];
   fleet: readonly FleetStream[];
   now: number;
+  /** Whether all are of the receiver whose page shows them. Default: false. */
+  isOfReceiver?: boolean;
 }) {
   const rest = incidents.length - SHOWN_INCIDENTS;
   return (
     <ul className="mt-1 grid text-12">
       {incidents.slice(0, SHOWN_INCIDENTS).map((incident) => (
-        <IncidentLine key={incident.id} incident={incident} fleet={fleet} now={now} />
+        <IncidentLine
+          key={incident.id}
+          incident={incident}
+          fleet={fleet}
+          now={now}
+          receiver={isOfReceiver ? null : incident.receiver}
+        />
       ))}
       {rest > 0 && (
         <li className="text-muted">
@@ -42,10 +51,13 @@ function IncidentLine({
   incident,
   fleet,
   now,
+  receiver,
 }: {
   incident: Incident;
   fleet: readonly FleetStream[];
   now: number;
+  /** The receiver to link to; null for none. */
+  receiver: string | null;
 }) {
   const { cause, affectedCount, startedAt, endedAt } = incident;
   const streams = affectedStreams(incident, fleet);
@@ -68,6 +80,11 @@ function IncidentLine({
       <span className="min-w-0 wrap-anywhere">{cause}</span>
       <span className="min-w-0 wrap-anywhere text-muted">{about.join(' · ')}</span>
       <IncidentAction incident={incident} />
+      {receiver !== null && (
+        <Link to="/receivers/$receiver" params={{ receiver }} className={LINK}>
+          Open the receiver
+        </Link>
+      )}
     </li>
   );
 }
@@ -76,7 +93,8 @@ const OPEN = { shape: 'triangle', tone: 'bad', word: 'open' } as const;
 const ENDED = { shape: 'disc', tone: 'ok', word: 'ended' } as const;
 
 /** Links to where the cause can be seen or fixed. */
-function IncidentAction({ incident: { kind, affected, deliveryId } }: { incident: Incident }) {
+function IncidentAction({ incident }: { incident: Incident }) {
+  const { kind, affected, deliveryId } = incident;
   if (deliveryId !== null) {
     return (
       <Link to="/deliveries/$deliveryId" params={{ deliveryId }} className={LINK}>

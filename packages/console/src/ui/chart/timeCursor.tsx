@@ -1,21 +1,9 @@
 import { useState } from 'react';
+import { stepOfKey } from '../keys/stepKeys.ts';
 import { indexAt } from './chart.ts';
 
 /** Distance in pixels after which a pressed pointer selects a range instead of a step. */
 const DRAG_PX = 6;
-/** Number of steps that Page Up and Page Down move. */
-const PAGE_STEPS = 10;
-
-const stepOf = (key: string, count: number): number | undefined =>
-  ({
-    ArrowLeft: -1,
-    ArrowRight: 1,
-    PageUp: -PAGE_STEPS,
-    PageDown: PAGE_STEPS,
-    Home: -count,
-    End: count,
-  })[key];
-
 /**
  * Covers the charts, and selects a step on their time axis or, by dragging or with Shift and the
  * arrow keys, a range. Releasing the pointer or pressing Enter opens the step or zooms to the
@@ -63,7 +51,7 @@ export function TimeCursor({
   };
   const onKeyDown = (event: React.KeyboardEvent): void => {
     const { key, shiftKey } = event;
-    const step = stepOf(key, count);
+    const step = stepOfKey(key, count);
     if (step !== undefined) {
       setAnchor(shiftKey ? (anchor ?? { index: at, x: 0 }) : null);
       onMove(Math.max(0, Math.min(count - 1, at + step)));

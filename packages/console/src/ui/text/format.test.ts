@@ -2,7 +2,6 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import {
   formatAbout,
   formatAgo,
-  formatAmount,
   formatBytes,
   formatClock,
   formatCount,
@@ -18,9 +17,10 @@ import {
   formatShare,
   formatLength,
   formatSpan,
-  sizeOf,
   formatWait,
 } from './format.ts';
+import { sizeOf } from './sizeOf.ts';
+import { formatAmount } from './formatAmount.ts';
 import { parseInZone, setUtc, zoneName } from './timeZone.ts';
 
 test('counts have separators and the correct plural', () => {

@@ -152,26 +152,3 @@ export function formatHash(hash: string, keep = 4): string {
 export function formatId(id: string): string {
   return id.slice(-8);
 }
-
-const BEYOND_ASCII = /[\u0080-\uffff]/;
-
-/**
- * Returns the size of a string in UTF-8, in bytes. ASCII strings are not encoded, to avoid a copy.
- */
-export function sizeOf(text: string): number {
-  return BEYOND_ASCII.test(text) ? new TextEncoder().encode(text).length : text.length;
-}
-
-/**
- * Formats a token amount given in the smallest unit, with thousands separators and no trailing
- * zeros. Returns null for invalid values, which a chain may contain.
- */
-export function formatAmount(value: string, decimals: number): string | null {
-  if (!/^\d{1,78}$/.test(value) || !Number.isInteger(decimals) || decimals < 0 || decimals > 77) {
-    return null;
-  }
-  const digits = value.padStart(decimals + 1, '0');
-  const whole = grouped.format(BigInt(digits.slice(0, digits.length - decimals)));
-  const [fraction] = /^(?:0*[1-9])*/.exec(digits.slice(digits.length - decimals))!;
-  return fraction === '' ? whole : `${whole}.${fraction}`;
-}

@@ -1,10 +1,12 @@
 import * as z from 'zod';
 import { text, flag, count, unixMs, chainId, tagged } from './basics.ts';
 import { component, named, shape } from '../named.ts';
+import { attemptResult } from '../requests/enums.ts';
 import {
   activityQuerySchema,
   blocksQuerySchema,
   listTimelinesSchema,
+  responseTimesQuerySchema,
 } from '../requests/activity.ts';
 
 const activityStep = shape(
@@ -120,6 +122,39 @@ const chainActivity = named(
         ),
       )
       .describe('Chains without counts are left out.'),
+  }),
+);
+
+const responseTimes = named(
+  'ResponseTimes',
+  'Attempts over time by duration and result.',
+  z.strictObject({
+    stepMinutes: activityStep.describe(
+      'Minutes per step: 60 for a receiver with more than 20 destinations, otherwise as requested.',
+    ),
+    from: unixMs.describe('Start of the first step, in Unix milliseconds.'),
+    points: count.describe('Number of steps.'),
+    isPartial: flag.describe('Whether the last step is still in progress.'),
+    p50Ms: count
+      .nullable()
+      .describe('Median duration of attempts with a 2xx, estimated; null if there were none.'),
+    p95Ms: count.nullable(),
+    rows: z
+      .array(
+        shape(
+          'ResponseTimeRow',
+          'The attempts of one result and, if they succeeded, of one range of durations.',
+          z.strictObject({
+            result: attemptResult,
+            fromMs: count.describe('Shortest duration of the row, in milliseconds.'),
+            toMs: count
+              .nullable()
+              .describe('Longest duration, included; null for any duration from `fromMs`.'),
+            attempts: z.array(count).describe('One number per step, oldest first.'),
+          }),
+        ),
+      )
+      .describe('Successes by duration, shortest first, then failures. Empty rows are left out.'),
   }),
 );
 
@@ -243,6 +278,17 @@ export const activityCalls = tagged('Sluice', {
     description: 'The periods are those of `getActivity`. Counts lag by two seconds.',
     query: activityQuerySchema,
     response: chainActivity,
+    errors: [404, 422],
+  },
+  getResponseTimes: {
+    method: 'GET',
+    path: '/sluice/activity/response-times',
+    scope: 'history:read',
+    summary: 'Read the attempts of a stream or a receiver over time, by duration and result',
+    description:
+      'Durations are counted in 26 ranges up to 15 s and above. The periods are those of `getActivity`. Counts lag by two seconds.',
+    query: responseTimesQuerySchema,
+    response: responseTimes,
     errors: [404, 422],
   },
   listBlocks: {

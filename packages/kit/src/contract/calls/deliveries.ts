@@ -81,7 +81,7 @@ const attemptTimings = shape(
   }),
 );
 
-const receiverCertificate = shape(
+export const receiverCertificate = shape(
   'ReceiverCertificate',
   'The certificate that a receiver presented in a TLS handshake.',
   z.strictObject({

@@ -17,6 +17,9 @@ const incident = shape(
     kind: incidentKind,
     cause: text.describe('Human-readable, such as `503 from api.example`.'),
     reason: text.describe('The last error, human-readable; empty if there is none.'),
+    receiver: textOrNull.describe(
+      'The host or inbox, of an incident of the kind `receiver`, as in the filter of deliveries.',
+    ),
     chainId: chainId.nullable().describe('The chain, of an incident of the kind `chain`.'),
     affected: z
       .array(z.strictObject({ streamId: uuid, destination: count.exactOptional() }))

@@ -18,6 +18,7 @@ import { destinationsCalls } from './destinations.ts';
 import { feedsCalls } from './feeds.ts';
 import { inboxesCalls } from './inboxes.ts';
 import { incidentsCalls } from './incidents.ts';
+import { receiversCalls } from './receivers.ts';
 import { replaysCalls } from './replays.ts';
 import { streamsCalls } from './streams.ts';
 import {
@@ -51,6 +52,7 @@ export const SLUICE_CALLS = {
   ...childrenCalls,
   ...deliveriesCalls,
   ...replaysCalls,
+  ...receiversCalls,
   ...explainCalls,
   ...activityCalls,
   ...inboxesCalls,

@@ -2,36 +2,66 @@ import * as z from 'zod';
 import { namedRequest, requestShape, typed } from '../named.ts';
 import type { ActivityStep } from '../shapes.generated.ts';
 import { MAX_POINTS } from '../values.ts';
-import { anyChain, queryCount, streamId, WHOLE_NUMBER, wholeNumberText } from './fields.ts';
+import {
+  anyChain,
+  queryCount,
+  receiver,
+  streamId,
+  WHOLE_NUMBER,
+  wholeNumberText,
+} from './fields.ts';
+
+const steps = {
+  streamId: streamId.optional(),
+  step: typed(
+    'ActivityStep',
+    z
+      .enum(['1', '5', '60'], { error: 'should be one of 1, 5, 60 (minutes)' })
+      .default('5')
+      .transform((step): ActivityStep => Number(step) as ActivityStep),
+  ).describe('Minutes per point.'),
+  points: queryCount(1, MAX_POINTS[1], 288).describe(
+    'At most `MAX_POINTS` for the step: 1,500, 576 or 720.',
+  ),
+  until: wholeNumberText.optional().meta({
+    ...WHOLE_NUMBER,
+    description: 'The last step contains this time, in Unix milliseconds. Default: now.',
+  }),
+};
+
+function checkPoints(
+  { step, points }: { step: ActivityStep; points: number },
+  context: z.RefinementCtx,
+): void {
+  if (points <= MAX_POINTS[step]) return;
+  context.addIssue({
+    code: 'custom',
+    path: ['points'],
+    message: `should be at most ${MAX_POINTS[step]} for steps of ${step} minutes: older counts are not kept`,
+  });
+}
 
 export const activityQuerySchema = requestShape(
   'ActivityQuery',
   'The stream, resolution and length of a chart of attempts.',
+  z.object(steps).superRefine(checkPoints),
+);
+
+export const responseTimesQuerySchema = requestShape(
+  'ResponseTimesQuery',
+  'The stream or the receiver, and the resolution and length of a chart of response times.',
   z
     .object({
-      streamId: streamId.optional(),
-      step: typed(
-        'ActivityStep',
-        z
-          .enum(['1', '5', '60'], { error: 'should be one of 1, 5, 60 (minutes)' })
-          .default('5')
-          .transform((step): ActivityStep => Number(step) as ActivityStep),
-      ).describe('Minutes per point.'),
-      points: queryCount(1, MAX_POINTS[1], 288).describe(
-        'At most `MAX_POINTS` for the step: 1,500, 576 or 720.',
-      ),
-      until: wholeNumberText.optional().meta({
-        ...WHOLE_NUMBER,
-        description: 'The last step contains this time, in Unix milliseconds. Default: now.',
-      }),
+      ...steps,
+      streamId: streamId.optional().describe('The stream, without additional destinations.'),
+      receiver: receiver
+        .optional()
+        .describe('The host or inbox of destinations, as in the filter of deliveries.'),
     })
-    .superRefine(({ step, points }, context) => {
-      if (points <= MAX_POINTS[step]) return;
-      context.addIssue({
-        code: 'custom',
-        path: ['points'],
-        message: `should be at most ${MAX_POINTS[step]} for steps of ${step} minutes: older counts are not kept`,
-      });
+    .superRefine(checkPoints)
+    .refine((it) => (it.streamId === undefined) !== (it.receiver === undefined), {
+      path: ['receiver'],
+      error: 'should be used instead of streamId: exactly one of them is needed',
     }),
 );
 

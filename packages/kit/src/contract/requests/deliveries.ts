@@ -12,6 +12,7 @@ import type {
   ListOptions,
   SendCopy,
 } from '../shapes.generated.ts';
+import { attemptResult } from './enums.ts';
 import {
   deliveryFilter,
   flagText,
@@ -59,6 +60,12 @@ const deliverySearch = requestShape(
       description: 'When one of its attempts ended, in Unix milliseconds.',
     }),
     attemptedTo: attempted.meta({ ...WHOLE_NUMBER, description: 'Unix milliseconds.' }),
+    durationFrom: attempted.meta({
+      ...WHOLE_NUMBER,
+      description: 'Duration of the same attempt, in milliseconds.',
+    }),
+    durationTo: attempted.meta({ ...WHOLE_NUMBER, description: 'Milliseconds.' }),
+    attemptResult: attemptResult.optional().describe('Result of the same attempt.'),
   }),
 );
 

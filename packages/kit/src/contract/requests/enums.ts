@@ -7,7 +7,7 @@ import {
   MAX_CONFIRMATIONS,
 } from '../rules/confirmations.ts';
 import { MAX_RETRIES, MAX_RETRY_WAIT_SECONDS, RETRY_PRESETS } from '../rules/schedule.ts';
-import { DELIVERY_STATES, REGIONS, SCOPES } from '../values.ts';
+import { ATTEMPT_RESULTS, DELIVERY_STATES, REGIONS, SCOPES } from '../values.ts';
 
 export const chainFamily = shape(
   'ChainFamily',
@@ -104,6 +104,12 @@ export const deliveryStatus = shape(
   'DeliveryStatus',
   'The result of a delivery attempt.',
   z.enum(['failed', 'success'], { error: 'should be one of failed, success' }),
+);
+
+export const attemptResult = shape(
+  'AttemptResult',
+  'The result of an attempt: a success, or a failure by the first digit of its status. `timeout`: no complete response in time; `none`: no complete response for another reason, such as a refused connection.',
+  z.enum(ATTEMPT_RESULTS, { error: `should be one of ${ATTEMPT_RESULTS.join(', ')}` }),
 );
 
 const quotedRegions = REGIONS.map((name) => `'${name}'`).join(',');

@@ -153,6 +153,9 @@ export const onlyDestination = wholeNumber
     'The only destination that gets the webhooks: 0 for the `webhookUrl`, or the number of an additional one. Default: all. Sluice only.',
   );
 
+/** The name of a receiver, as `receiverOf` returns it. */
+export const receiver = text(300).min(1, { error: 'should not be empty' });
+
 const responseStatus = z.string().regex(/^([1-5]\d\d|[1-5]xx|none)$/, {
   error: 'should be a status, e.g. 404, a class of statuses, e.g. 5xx, or none',
 });
@@ -188,6 +191,11 @@ export const deliveryFilter = (whole: z.ZodType<number>, flag: z.ZodType<boolean
     destination: number.describe(
       'One destination of the streams: 0 for the `webhookUrl`, or the number of an additional one. Only with `streamId`. Default: all.',
     ),
+    receiver: receiver
+      .optional()
+      .describe(
+        'Only destinations whose current URL has this host, such as `api.example:8443`, or this inbox: `inbox demo`.',
+      ),
     chainId: anyOf('string', anyChain, { type: 'string', examples: ['0x1'] }).describe(
       'In hex; for Aptos, `aptos:` and the network.',
     ),

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { requestShape, typed } from '../named.ts';
 import type { IncidentFilter, ListOptions } from '../shapes.generated.ts';
-import { flagText, page } from './fields.ts';
+import { flagText, page, receiver } from './fields.ts';
 
 const incidentFilter = requestShape(
   'IncidentFilter',
@@ -10,6 +10,7 @@ const incidentFilter = requestShape(
     open: flagText
       .optional()
       .describe('true: only incidents that last; false: only those that ended.'),
+    receiver: receiver.optional().describe('Only incidents of this receiver.'),
   }),
 );
 

@@ -30,6 +30,7 @@ import type {
   DeliverySearch,
   DeliverySummary,
   OAuth2Credentials,
+  SeenCertificate,
   WebhookOrigin,
 } from '@sluice/kit/contract';
 import type { SealedSecret } from '../tables/streams.ts';
@@ -188,6 +189,11 @@ export interface DeliveryReads {
    * undefined if the delivery is unknown.
    */
   readDeliveryBody(id: string): Promise<string | undefined>;
+  /**
+   * Returns the certificate that a receiver presented last, if the newest
+   * deliveries of its lanes contain one; undefined for an unknown receiver.
+   */
+  readReceiverCertificate(receiver: string): Promise<SeenCertificate | undefined>;
   /**
    * Returns the creation time of the oldest delivery, in Unix milliseconds; null if there is none.
    */

@@ -3,33 +3,44 @@ import type { DeliveryFilter, DeliveryState, OneOrMany } from '@sluice/kit/contr
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { firstIdAt } from '../rows/ids.ts';
 import { toLaneId } from '../rows/laneIds.ts';
+import { listReceiverLanes } from '../rows/receiverLanes.ts';
 import type { Tables } from '../tables/tables.ts';
 
 type Condition = RawBuilder<SqlBool>;
 
-/** A filter by lanes instead of streams and their destinations. */
-export type LaneFilter = Omit<DeliveryFilter, 'destination'>;
+/** A filter by lanes instead of streams, their destinations and receivers. */
+export type LaneFilter = Omit<DeliveryFilter, 'destination' | 'receiver'>;
 
 /**
  * Returns the filter by the lanes of its streams: the lane of one destination, or all of them,
- * including those of removed destinations.
+ * including those of removed destinations. A receiver selects its current lanes among them.
  */
 export async function inLanes<Filter extends DeliveryFilter>(
   db: Kysely<Tables>,
-  { destination, ...filter }: Filter,
-): Promise<Omit<Filter, 'destination'>> {
-  if (filter.streamId === undefined) return filter;
-  const streamIds = listOf(filter.streamId);
-  if (destination !== undefined) {
-    return { ...filter, streamId: streamIds.map((id) => toLaneId(id, destination)) };
-  }
+  { destination, receiver, ...filter }: Filter,
+): Promise<Omit<Filter, 'destination' | 'receiver'>> {
+  const chosen =
+    filter.streamId === undefined
+      ? undefined
+      : await listStreamLanes(db, listOf(filter.streamId), destination);
+  if (receiver === undefined)
+    return chosen === undefined ? filter : { ...filter, streamId: chosen };
+  const lanes = await listReceiverLanes(db, receiver);
+  return { ...filter, streamId: lanes.filter((id) => chosen?.includes(id) ?? true) };
+}
+
+async function listStreamLanes(
+  db: Kysely<Tables>,
+  streamIds: readonly string[],
+  destination: number | undefined,
+): Promise<readonly string[]> {
+  if (destination !== undefined) return streamIds.map((id) => toLaneId(id, destination));
   const added = await db
     .selectFrom('stream')
     .select('id')
     .where('destination_of', 'in', streamIds)
     .execute();
-  if (added.length === 0) return filter;
-  return { ...filter, streamId: [...streamIds, ...added.map(({ id }) => id)] };
+  return [...streamIds, ...added.map(({ id }) => id)];
 }
 
 export function toConditions(filter: LaneFilter): Condition[] {
@@ -70,8 +81,10 @@ export const allOf = (conditions: readonly Condition[]): Condition =>
 const listOf = <Value>(given: OneOrMany<Value>): readonly Value[] =>
   Array.isArray(given) ? (given as readonly Value[]) : [given as Value];
 
-const isOneOf = (column: string, given: OneOrMany<string>): Condition =>
-  sql`${sql.ref(column)} in (${sql.join(listOf(given))})`;
+const isOneOf = (column: string, given: OneOrMany<string>): Condition => {
+  const values = listOf(given);
+  return values.length === 0 ? sql`1 = 0` : sql`${sql.ref(column)} in (${sql.join(values)})`;
+};
 
 /** Condition on the state. The ledger stores a retrying delivery as a pending one with attempts. */
 function isInState(states: readonly DeliveryState[]): Condition {

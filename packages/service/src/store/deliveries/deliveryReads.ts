@@ -11,17 +11,35 @@ import type { DeliveryReads, KeptDelivery } from './contract.ts';
 import { allOf, inLanes, toConditions } from './deliveryFilter.ts';
 import { isTransaction, searchDeliveries } from './deliverySearch.ts';
 import { isRetry, lanesIn } from './lanes.ts';
+import { readReceiverCertificate } from './receiverCertificate.ts';
 import { readTransport } from './transport.ts';
 
 export function createDeliveryReads(db: Kysely<Tables>, engine: Engine): DeliveryReads {
   return {
-    async listDeliveries({ find: text, body, attemptedFrom, attemptedTo, ...listing }) {
+    async listDeliveries({
+      find: text,
+      body,
+      attemptedFrom,
+      attemptedTo,
+      durationFrom,
+      durationTo,
+      attemptResult,
+      ...listing
+    }) {
       let find = text?.toLowerCase();
       if (find !== undefined && (await isTransaction(db, find))) {
         listing = { ...listing, transactionHash: find };
         find = undefined;
       }
-      const search = { find, body, attemptedFrom, attemptedTo };
+      const search = {
+        find,
+        body,
+        attemptedFrom,
+        attemptedTo,
+        durationFrom,
+        durationTo,
+        attemptResult,
+      };
       if (Object.values(search).some((each) => each !== undefined)) {
         return searchDeliveries(db, search, listing);
       }
@@ -43,6 +61,8 @@ export function createDeliveryReads(db: Kysely<Tables>, engine: Engine): Deliver
         next: rows.length > limit ? last?.id : undefined,
       };
     },
+
+    readReceiverCertificate: (receiver) => readReceiverCertificate(db, receiver),
 
     async readOldestDelivery() {
       const row = await db

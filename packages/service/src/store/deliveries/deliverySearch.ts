@@ -1,6 +1,12 @@
 /** Searches deliveries by conditions that no index covers, checking a limited number at a time. */
-import { type DeliverySearch, type OneOrMany, readBodyQuery } from '@sluice/kit/contract';
+import {
+  type AttemptResult,
+  type DeliverySearch,
+  type OneOrMany,
+  readBodyQuery,
+} from '@sluice/kit/contract';
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { TIMED_OUT } from '../../base/timedOut.ts';
 import type { Tables } from '../tables/tables.ts';
 import { type DeliveryRow, deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
 import { takeRowsWithin } from '../rows/pages.ts';
@@ -58,7 +64,7 @@ export async function searchDeliveries(
   );
   const last = checked.at(-1);
   if (last === undefined) return { rows: [], next: undefined };
-  conditions.push(sql`id ${upTo} ${last.id}`, ...attemptedWithin(search));
+  conditions.push(sql`id ${upTo} ${last.id}`, ...hasAttempt(search));
   if (search.find !== undefined) {
     conditions.push(await isAbout(db, search.find, given.streamId));
   }
@@ -86,15 +92,36 @@ async function listRows(
   return rows;
 }
 
-function attemptedWithin({ attemptedFrom, attemptedTo }: DeliverySearch): RawBuilder<SqlBool>[] {
-  if (attemptedFrom === undefined && attemptedTo === undefined) return [];
+/** Returns the condition that one attempt meets all conditions on attempts. */
+function hasAttempt({
+  attemptedFrom,
+  attemptedTo,
+  durationFrom,
+  durationTo,
+  attemptResult,
+}: DeliverySearch): RawBuilder<SqlBool>[] {
   const bounds: RawBuilder<SqlBool>[] = [];
   if (attemptedFrom !== undefined) bounds.push(sql`started_at + duration_ms >= ${attemptedFrom}`);
   if (attemptedTo !== undefined) bounds.push(sql`started_at + duration_ms <= ${attemptedTo}`);
+  if (durationFrom !== undefined) bounds.push(sql`duration_ms >= ${durationFrom}`);
+  if (durationTo !== undefined) bounds.push(sql`duration_ms <= ${durationTo}`);
+  if (attemptResult !== undefined) bounds.push(hasResult(attemptResult));
+  if (bounds.length === 0) return [];
   return [
     sql`exists (select 1 from attempt where attempt.delivery_id = delivery.id
       and attempt.block_day = delivery.block_day and ${allOf(bounds)})`,
   ];
+}
+
+/** Must agree with `failureOf`, by which charts count attempts. */
+function hasResult(result: AttemptResult): RawBuilder<SqlBool> {
+  if (result === 'succeeded') return sql`error is null`;
+  if (result === 'timeout' || result === 'none') {
+    const like = result === 'timeout' ? sql`like` : sql`not like`;
+    return sql`(status is null or status < 300) and error ${like} ${`${TIMED_OUT}%`}`;
+  }
+  const first = Number(result[0]) * 100;
+  return sql`status >= ${first} and status < ${first + 100}`;
 }
 
 /**

@@ -41,6 +41,7 @@ export interface IncidentReads {
    */
   listIncidents(asked: {
     isOpen?: boolean | undefined;
+    subject?: string | undefined;
     before?: string | undefined;
     limit: number;
   }): Promise<IncidentRow[]>;

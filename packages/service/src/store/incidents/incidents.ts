@@ -21,9 +21,10 @@ export function createIncidentReads(db: Kysely<Tables>): IncidentReads {
       }));
     },
 
-    async listIncidents({ isOpen, before, limit }) {
+    async listIncidents({ isOpen, subject, before, limit }) {
       let query = db.selectFrom('incident').selectAll();
       if (isOpen !== undefined) query = query.where('ended_at', isOpen ? 'is' : 'is not', null);
+      if (subject !== undefined) query = query.where('subject', '=', subject);
       if (before !== undefined) query = query.where('id', '<', before);
       const rows = await query.orderBy('id', 'desc').limit(limit).execute();
       return rows.map((row) => ({

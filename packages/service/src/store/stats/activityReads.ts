@@ -1,14 +1,18 @@
 /** Reads rolled-up counts over time. */
 import { type Kysely, sql } from 'kysely';
-import type { ActivityPoint, ChainSteps } from '@sluice/kit/contract';
+import type { ActivityPoint, ActivityStep, ChainSteps } from '@sluice/kit/contract';
 import { type Engine, readMoment, readNow } from '../engine/engine.ts';
 import { quantileMs, readBucket } from './latency.ts';
 import { ALL_STREAMS, MINUTE_MS } from './statWrites.ts';
 import type { ActivityRange, ActivityCounts, ActivityReads, StreamActivity } from './contract.ts';
+import { listReceiverLanes } from '../rows/receiverLanes.ts';
+import { type StepCount, toResponseTimeRows } from './responseTimes.ts';
 import type { Tables } from '../tables/tables.ts';
 
 const DAY_HOURS = 24;
 const HOUR_MINUTES = 60;
+/** Maximum number of lanes that are read from counts per minute; reading 200 takes seconds. */
+const MAX_LANES = 20;
 const SERIES_STEP_MINUTES = 5;
 const SERIES_STEPS = 24;
 
@@ -30,13 +34,18 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
    * last step is in progress. Steps start at multiples of their length, so that each read of a
    * chart returns the same steps.
    */
-  const span = async ({ streamId, stepMinutes, points, until }: ActivityRange) => {
+  const span = async ({
+    streamId,
+    stepMinutes,
+    points,
+    until,
+  }: Omit<ActivityRange, 'streamId'> & { streamId?: string | readonly string[] | undefined }) => {
     const current = Math.floor((await readMinute()) / stepMinutes);
     const last = Math.min(current, Math.floor((until ?? Infinity) / MINUTE_MS / stepMinutes));
     const first = last - points + 1;
     const counted = sql`${sql.table(stepMinutes === HOUR_MINUTES ? 'stat_hour' : 'stat')}
       where minute >= ${first * stepMinutes} and minute < ${(last + 1) * stepMinutes}
-        and ${streamId === undefined ? sql`stream_id <> ${ALL_STREAMS}` : sql`stream_id = ${streamId}`}`;
+        and ${streamId === undefined ? sql`stream_id <> ${ALL_STREAMS}` : sql`stream_id in (${sql.join([streamId].flat())})`}`;
     return { first, last, counted, isPartial: last === current };
   };
 
@@ -79,6 +88,34 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
       );
       chains.sort((a, b) => (a.chainId < b.chainId ? -1 : 1));
       return { from: first * stepMinutes * MINUTE_MS, points, isPartial, chains };
+    },
+
+    async readResponseTimes({ of, until, ...range }) {
+      const lanes = 'lane' in of ? [of.lane] : await listReceiverLanes(db, of.receiver);
+      if (lanes.length === 0) return undefined;
+      const { stepMinutes, points } = lanes.length > MAX_LANES ? toHourSteps(range) : range;
+      const { first, counted, isPartial } = await span({
+        streamId: lanes,
+        stepMinutes,
+        points,
+        until,
+      });
+      const { rows } = await sql<StepCount>`
+        select minute / ${sql.lit(stepMinutes)} - ${first} as step, metric,
+          cast(sum(n) as bigint) as n
+        from ${counted} and (metric in ('failed_attempts', 'timed_out')
+          or metric like 'answered%' or metric like 'latency%')
+        group by 1, 2`.execute(db);
+      const latencies = toLatencies(rows);
+      return {
+        stepMinutes,
+        from: first * stepMinutes * MINUTE_MS,
+        points,
+        isPartial,
+        p50Ms: quantileMs(latencies, 0.5),
+        p95Ms: quantileMs(latencies, 0.95),
+        rows: toResponseTimeRows(rows, points),
+      };
     },
 
     async readStreamStats() {
@@ -164,6 +201,11 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
     },
   };
 }
+
+const toHourSteps = ({ stepMinutes, points }: Pick<ActivityRange, 'stepMinutes' | 'points'>) => ({
+  stepMinutes: HOUR_MINUTES as ActivityStep,
+  points: Math.ceil((stepMinutes * points) / HOUR_MINUTES),
+});
 
 /** Expression for the first minute with a failed attempt after the last minute with a 2xx. */
 export const firstFailedMinute = sql<number | null>`(

@@ -4,6 +4,7 @@ import type {
   ActivityPoint,
   ActivityStep,
   ChainActivity,
+  ResponseTimes,
 } from '@sluice/kit/contract';
 
 export interface StreamActivity {
@@ -64,6 +65,12 @@ export interface ActivityRange {
   until?: number | undefined;
 }
 
+/** Steps of the attempts in some lanes. */
+export interface LaneRange extends Omit<ActivityRange, 'streamId'> {
+  /** A lane, or the host or inbox whose current lanes are summed up. */
+  of: { lane: string } | { receiver: string };
+}
+
 /** An {@link ActivityBreakdown} without the names of events, which the ledger does not store. */
 export type ActivityCounts = Omit<ActivityBreakdown, 'records'> & {
   /** Records by type (`NewMatch.records`), highest count first. */
@@ -91,6 +98,11 @@ export interface ActivityReads {
   readBreakdown(asked: ActivityRange): Promise<ActivityCounts>;
   /** Returns the counts of each chain and step, as of the last roll-up. */
   readChainActivity(asked: ActivityRange): Promise<Omit<ChainActivity, 'stepMinutes'>>;
+  /**
+   * Returns the attempts of each step by result and duration, as of the last roll-up; undefined for
+   * an unknown receiver. A receiver with more than 20 lanes has steps of an hour.
+   */
+  readResponseTimes(asked: LaneRange): Promise<ResponseTimes | undefined>;
   /** Reads the activity of all streams that are not deleted. */
   readStreamStats(): Promise<StreamActivity[]>;
 }

@@ -4,6 +4,7 @@
  */
 import { type CompiledQuery, type Kysely, type Selectable, sql } from 'kysely';
 import type { DeliverySummary } from '@sluice/kit/contract';
+import { TIMED_OUT } from '../../base/timedOut.ts';
 import type { Db, Tables } from '../tables/tables.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
 import type { DayFilter } from '../engine/days.ts';
@@ -110,6 +111,8 @@ export interface EndedAttempt {
     /** HTTP status; null if there was no response. */
     status: number | null;
     durationMs: number;
+    /** Error message; null on success. */
+    error: string | null;
     result: string;
   };
   delivery: Place & Pick<DeliverySummary, 'chainId' | 'attempts' | 'state'>;
@@ -180,6 +183,9 @@ export function activityMetricsOf({
           `answered_${outcome.status ?? 'none'}`,
         ]
       : ['failed_attempts', failureOf(outcome.status)];
+  if (metrics.includes('answered_none') && outcome.error?.startsWith(TIMED_OUT)) {
+    metrics.push('timed_out');
+  }
   if (delivery.attempts > 1) metrics.push('retries');
   if (delivery.state === 'failed') metrics.push('given_up');
   return metrics;

@@ -14,7 +14,8 @@ export type LatencyMetric = `latency_${number}`;
 
 /**
  * Metrics of attempts and matches, kept per minute for two days and per hour for 15 days.
- * `delivered` counts the first 2xx of a delivery, `redelivered` any further ones.
+ * `delivered` counts the first 2xx of a delivery, `redelivered` any further ones. `timed_out` counts
+ * the failed attempts that `answered_none` counts because of the time.
  */
 export type ActivityMetric =
   | 'delivered'
@@ -22,6 +23,7 @@ export type ActivityMetric =
   | LatencyMetric
   | 'failed_attempts'
   | ResponseMetric
+  | 'timed_out'
   | 'retries'
   | 'given_up'
   | MatchedMetric

@@ -1,8 +1,9 @@
 import type { StreamSummary } from '@sluice/kit/sluice';
 import { ListFilter as FilterIcon, Pause, Play, RotateCw, X } from 'lucide-react';
 import { DELIVERY_CONDITIONS, PHASE_CONDITIONS } from '../../../words/condition.ts';
+import { RESULT_WORDS } from '../../../words/attemptResults.ts';
 import type { CountedField } from './filterChoices.ts';
-import { formatCount, formatDateTime, formatId } from '../../../ui/text/format.ts';
+import { formatCount, formatDateTime, formatDuration, formatId } from '../../../ui/text/format.ts';
 import { ATTEMPT_RANGES, SINCES, type DeliveriesSearch } from '../../../data/search.ts';
 import { nameOfDestination } from '../../../words/destinations.ts';
 import { nameOfStreamId } from '../../../words/names.ts';
@@ -19,6 +20,10 @@ type FilterName =
   | 'body'
   | 'triedFrom'
   | 'triedUntil'
+  | 'tookFrom'
+  | 'tookUntil'
+  | 'result'
+  | 'receiver'
   | 'from'
   | 'until'
   | 'replay';
@@ -62,6 +67,12 @@ function chosenOf(
       search.triedUntil === undefined
         ? undefined
         : `attempted until ${formatDateTime(search.triedUntil)}`,
+    tookFrom:
+      search.tookFrom === undefined ? undefined : `took ≥ ${formatDuration(search.tookFrom)}`,
+    tookUntil:
+      search.tookUntil === undefined ? undefined : `took ≤ ${formatDuration(search.tookUntil)}`,
+    result: search.result && `attempt: ${RESULT_WORDS[search.result]}`,
+    receiver: search.receiver && `to ${search.receiver}`,
     from: search.from === undefined ? undefined : `created from ${formatDateTime(search.from)}`,
     until: search.until === undefined ? undefined : `created until ${formatDateTime(search.until)}`,
     replay: search.replay && `last sent by replay ${formatId(search.replay)}`,

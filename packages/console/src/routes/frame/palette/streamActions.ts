@@ -1,7 +1,9 @@
 /** Palette commands that open pages of the service and of each stream. */
+import { receiverOf } from '@sluice/kit/contract';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { streamsQuery } from '../../../data/queries/streams.ts';
+import { listDestinations } from '../../../words/destinations.ts';
 import type { StreamSearch } from '../../../data/search.ts';
 import type { Command } from './command.ts';
 
@@ -15,6 +17,7 @@ const ACTIONS: readonly { id: string; label: string; search: StreamSearch }[] = 
 export function useStreamActions(): Command[] {
   const navigate = useNavigate();
   const { data: streams = [] } = useQuery(streamsQuery);
+  const receivers = new Set(streams.flatMap(listDestinations).map(receiverOf));
   return [
     {
       id: 'failed',
@@ -34,6 +37,12 @@ export function useStreamActions(): Command[] {
       detail: 'settings',
       run: () => void navigate({ to: '/settings/api' }),
     },
+    ...[...receivers].map((receiver) => ({
+      id: `receiver-${receiver}`,
+      label: `Receiver: ${receiver}`,
+      detail: 'state, response times, streams',
+      run: () => void navigate({ to: '/receivers/$receiver', params: { receiver } }),
+    })),
     ...ACTIONS.flatMap(({ id, label, search }) =>
       streams.map(({ id: streamId, tag, description }) => ({
         id: `${id}-${streamId}`,

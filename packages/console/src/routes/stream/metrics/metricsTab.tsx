@@ -2,6 +2,7 @@ import type { StreamSummary } from '@sluice/kit/sluice';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Download, ZoomOut } from 'lucide-react';
+import { lazy, Suspense } from 'react';
 import {
   activityQuery,
   breakdownQuery,
@@ -29,6 +30,10 @@ import { Charts } from './charts.tsx';
 import { toMetricsRange, type MetricsPeriod } from './metricsRange.ts';
 import { pointsToCsv, wasTried, type ComparedActivity } from './points.ts';
 import { placeChanges } from './streamChanges.ts';
+
+const ResponseTimes = lazy(async () => ({
+  default: (await import('../../heatMap/responseTimes.tsx')).ResponseTimes,
+}));
 
 /** Shows charts of a stream's deliveries over time, a breakdown, and the changes to the stream. */
 export function MetricsTab({ stream }: { stream: StreamSummary }) {
@@ -91,6 +96,19 @@ export function MetricsTab({ stream }: { stream: StreamSummary }) {
           onZoomOut={isChosen(period) ? () => show({ span: period.span, ago: period.ago }) : null}
         />
       )}
+      <Suspense fallback={null}>
+        <ResponseTimes
+          query={asked}
+          onOpen={(search) => {
+            void navigate({
+              search: parseStreamSearch({
+                ...search,
+                ...(stream.destinations.length > 0 && { destination: 0 }),
+              }),
+            });
+          }}
+        />
+      </Suspense>
       {breakdown.isError && (
         <ErrorPanel
           what="Couldn't load the breakdown"

@@ -1,6 +1,6 @@
 /** Converts between token amounts in decimal text and the integers in events. */
 import type { ContractDetails } from '@sluice/kit/sluice';
-import { formatAmount } from '../../../ui/text/format.ts';
+import { formatAmount } from '../../../ui/text/formatAmount.ts';
 
 export interface TokenUnit {
   symbol: string;

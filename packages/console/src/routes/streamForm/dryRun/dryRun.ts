@@ -13,7 +13,7 @@ import { sluice } from '../../../data/queries/service.ts';
 import type { StreamDraft } from '../draft/draft.ts';
 import { firstBlocks, olderBlocks, withOlderBlocks, type DryRunBlock } from './dryRunBlocks.ts';
 import { canRun, toDryRunFields } from './dryRunQuestion.ts';
-import { sizeOf } from '../../../ui/text/format.ts';
+import { sizeOf } from '../../../ui/text/sizeOf.ts';
 import { emptyObserved, settleObserved, withObserved, type Observed } from './observed.ts';
 import { DRAFT_FAMILIES } from '../../../families/draftFamilies.ts';
 import { timeOf } from '../../../families/body.ts';

@@ -48,6 +48,16 @@ export function createActivityHandlers({
         ...(await store.readChainActivity({ stepMinutes: step, ...range })),
       };
     },
+    async getResponseTimes({ query: { step, streamId, receiver = '', ...range } }) {
+      await readStream(streamId);
+      const read = await store.readResponseTimes({
+        of: streamId === undefined ? { receiver } : { lane: streamId },
+        stepMinutes: step,
+        ...range,
+      });
+      if (read === undefined) throw notFound('Receiver');
+      return read;
+    },
     async listBlocks({ query }) {
       await readStream(query.streamId);
       return { result: await store.listBlocks(query) };

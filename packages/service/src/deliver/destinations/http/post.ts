@@ -4,6 +4,7 @@
  */
 import type { Dispatcher } from 'undici';
 import { describeError } from '../../../base/log.ts';
+import { describeTimeout } from '../../../base/timedOut.ts';
 import { startStopwatch } from '../../stopwatch.ts';
 import { STALL_MS, startDeadline } from '../../send/deadline.ts';
 import { type StatusLine, watchStatusLine } from './statusLine.ts';
@@ -81,7 +82,7 @@ export function post(
       end(failure, localFailure);
       controller?.abort(new Error('given up'));
     };
-    const late = `no complete response within ${timeoutMs / 1000} s`;
+    const late = describeTimeout(timeoutMs);
     const stopped = `${late}, during which this process was suspended`;
     const endDeadline = startDeadline(timeoutMs, (stalled) => {
       if (stalled) giveUp(stopped, 'STALLED');

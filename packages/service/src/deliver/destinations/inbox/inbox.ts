@@ -13,6 +13,7 @@ import {
 } from '@sluice/kit/contract';
 import { cleanReceiverText } from '../../../base/foreignText.ts';
 import { describeError } from '../../../base/log.ts';
+import { describeTimeout } from '../../../base/timedOut.ts';
 import { isUnavailable } from '../../../store/engine/unavailable.ts';
 import type { Store } from '../../../store/store.ts';
 import { withDeadline } from '../../send/deadline.ts';
@@ -91,9 +92,7 @@ function within(limitMs: number, received: Promise<Received>): Promise<Received>
     ...failed(describeError(error)),
     ...(isUnavailable(error) && { localFailure: { cause: 'LEDGER', isSent: false } }),
   }));
-  return withDeadline(limitMs, known, () =>
-    failed(`no complete response within ${limitMs / 1000} s`),
-  );
+  return withDeadline(limitMs, known, () => failed(describeTimeout(limitMs)));
 }
 
 /**
