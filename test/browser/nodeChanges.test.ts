@@ -126,6 +126,8 @@ test('the form of a new stream adds a chain by the URL of its node, and selects 
   await addresses.fill('0x70997970C51812dc3A010C7d01b50e0d17dc79C8');
   const chain = page.getByRole('group', { name: 'Chains' }).getByRole('checkbox').first();
   await chain.uncheck();
+  // The form shows the problem of the empty factory once it is submitted.
+  await page.getByRole('button', { name: 'Add factory' }).tap();
   await page.getByRole('button', { name: 'Add a chain by its node…' }).tap();
   await page.getByRole('dialog').getByLabel('URL').fill(nodeUrl);
   await expectAccessible(page);

@@ -12,7 +12,7 @@ import { Status } from '../../ui/status.tsx';
 import { formatHash, formatQuantity } from '../../ui/text/format.ts';
 import { Hash } from '../../ui/text/hash.tsx';
 import { Ago } from '../../ui/text/time.tsx';
-import { VERDICT_CONDITIONS } from '../../words/condition.ts';
+import { VERDICT_CONDITIONS } from '../explain/verdictConditions.ts';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { formatMessage } from '../../words/messages.ts';
 import { DeliveryExplorer } from '../deliveries/explorer.tsx';

@@ -1,7 +1,7 @@
 import { wordOfFilterName } from '../../words/names.ts';
 import type { ExplainedCondition } from '@sluice/kit/sluice';
 import { StatusShape } from '../../ui/status.tsx';
-import { OUTCOME_CONDITIONS } from './explainConditions.ts';
+import { OUTCOME_CONDITIONS } from './verdictConditions.ts';
 import { formatMessage } from '../../words/messages.ts';
 
 /** Shows each comparison of a filter next to the value of the transaction. */

@@ -1,6 +1,6 @@
 /** Builds the flight of a block without a delivery of a stream: how far it came. */
 import type { Explanation, ExplainReason, StreamVerdict } from '@sluice/kit/sluice';
-import { OUTCOME_CONDITIONS } from './explainConditions.ts';
+import { OUTCOME_CONDITIONS } from './verdictConditions.ts';
 import { formatMessage } from '../../words/messages.ts';
 import {
   gapPart,

@@ -2,7 +2,7 @@ import type { ExplainReason } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
 import { chainsQuery } from '../../data/queries/chains.ts';
 import { StatusShape } from '../../ui/status.tsx';
-import { OUTCOME_CONDITIONS } from './explainConditions.ts';
+import { OUTCOME_CONDITIONS } from './verdictConditions.ts';
 import { formatMessage } from '../../words/messages.ts';
 import { Conditions } from './explainedConditions.tsx';
 

@@ -15,7 +15,7 @@ import { Status } from '../../ui/status.tsx';
 import { formatClock, formatCount } from '../../ui/text/format.ts';
 import { Hash } from '../../ui/text/hash.tsx';
 import { DELIVERY_CONDITIONS } from '../../words/condition.ts';
-import { VERDICT_CONDITIONS } from './explainConditions.ts';
+import { VERDICT_CONDITIONS } from './verdictConditions.ts';
 import { formatMessage } from '../../words/messages.ts';
 import { ExplorerLink } from '../chains/explorerLink.tsx';
 import { DeliveryTiming } from '../delivery/flight/deliveryTiming.tsx';
