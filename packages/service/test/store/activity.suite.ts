@@ -177,6 +177,19 @@ export function testActivity(
       });
     });
 
+    test('a success without a status, as of a queue, is not a missing response', async () => {
+      const chain = await tools.startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      await chain.commit(chain.next(), [newMatch(id)], 1000);
+      const [first] = await tools.claimOf(id);
+      await tools.store.completeDeliveries([tools.outcomeOf(first!, { status: null })]);
+      await rollUp();
+      const asked = { streamId: id, stepMinutes: 5, points: 10 } as const;
+      expect((await tools.store.readBreakdown(asked)).statuses).toEqual([]);
+      const { points } = await tools.store.readActivity(asked);
+      expect(points.at(-1)).toMatchObject({ delivered: 1, failures: { none: 0 } });
+    });
+
     test('break down attempts and matches by response, chain and record type', async () => {
       const [one, two] = [await tools.startChain(), await tools.startChain()];
       const { id } = await tools.store.createStream(draft([one.chain, two.chain]));

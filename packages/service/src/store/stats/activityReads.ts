@@ -268,7 +268,7 @@ function toPoint(at: number, counts: readonly Count[]): ActivityPoint {
     failedAttempts: of('failed_attempts'),
     retries: of('retries'),
     failures: {
-      none: answered('none'),
+      none: unansweredOf(counts),
       '3xx': answered('3'),
       '4xx': answered('4'),
       '5xx': answered('5'),
@@ -296,6 +296,11 @@ function toChainSteps(
 }
 
 const ANSWERED = 'answered_';
+
+/** Returns the number of failed attempts without a complete response. */
+const unansweredOf = (counts: readonly Counted[]): number =>
+  sumOf(counts, (metric) => metric === 'failed_attempts') -
+  sumOf(counts, (metric) => /^answered_[345]/.test(metric));
 const MATCHED = 'matched_';
 
 function toBreakdown(counts: readonly ChainCount[]): Omit<ActivityCounts, 'from'> {
@@ -309,11 +314,16 @@ function toBreakdown(counts: readonly ChainCount[]): Omit<ActivityCounts, 'from'
     ]
       .map(([what, its]) => ({ what, n: sumOf(its, () => true) }))
       .toSorted((a, b) => b.n - a.n || (a.what < b.what ? -1 : 1));
+  const statuses = [
+    ...listBy(ANSWERED).map(({ what, n }) => ({ status: Number(what), attempts: n })),
+    { status: null, attempts: unansweredOf(counts) },
+  ];
   return {
-    statuses: listBy(ANSWERED).map(({ what, n }) => ({
-      status: what === 'none' ? null : Number(what),
-      attempts: n,
-    })),
+    statuses: statuses
+      .filter(({ status, attempts }) => !Number.isNaN(status) && attempts > 0)
+      .toSorted(
+        (a, b) => b.attempts - a.attempts || (a.status ?? Infinity) - (b.status ?? Infinity),
+      ),
     chains: [...Map.groupBy(counts, ({ chain }) => chain)]
       .map(([chainId, its]) => ({
         chainId,

@@ -11,7 +11,7 @@ import type { DayFilter } from '../engine/days.ts';
 import { type Place, laneOf } from '../rows/laneIds.ts';
 import { latencyMetricOf, readBucket } from './latency.ts';
 import type { StatWrites } from './contract.ts';
-import type { ActivityMetric, ResponseMetric, TotalMetric } from '../tables/stats.ts';
+import type { ActivityMetric, TotalMetric } from '../tables/stats.ts';
 
 type Stat = Selectable<Tables['stat_delta']>;
 
@@ -175,27 +175,18 @@ export function activityMetricsOf({
   delivery,
   wasDelivered,
 }: EndedAttempt): ActivityMetric[] {
-  const metrics: ActivityMetric[] =
-    outcome.result === 'succeeded'
-      ? [
-          wasDelivered ? 'redelivered' : 'delivered',
-          latencyMetricOf(outcome.durationMs),
-          `answered_${outcome.status ?? 'none'}`,
-        ]
-      : ['failed_attempts', failureOf(outcome.status)];
-  if (metrics.includes('answered_none') && outcome.error?.startsWith(TIMED_OUT)) {
-    metrics.push('timed_out');
-  }
+  const { status, error, durationMs } = outcome;
+  const isSuccess = outcome.result === 'succeeded';
+  const metrics: ActivityMetric[] = isSuccess
+    ? [wasDelivered ? 'redelivered' : 'delivered', latencyMetricOf(durationMs)]
+    : ['failed_attempts'];
+  // A failed attempt with a 2xx had no complete response.
+  if (status !== null && (isSuccess || status >= 300)) metrics.push(`answered_${status}`);
+  else if (!isSuccess && error?.startsWith(TIMED_OUT)) metrics.push('timed_out');
   if (delivery.attempts > 1) metrics.push('retries');
   if (delivery.state === 'failed') metrics.push('given_up');
   return metrics;
 }
-
-/**
- * Returns the metric of a failed attempt. A 2xx without a complete response counts as no response.
- */
-const failureOf = (status: number | null): ResponseMetric =>
-  `answered_${status !== null && status >= 300 ? status : 'none'}`;
 
 /**
  * Updates the totals when deliveries enter `succeeded` or `failed` (`change` 1) or leave these

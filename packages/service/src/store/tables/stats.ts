@@ -15,7 +15,7 @@ export type LatencyMetric = `latency_${number}`;
 /**
  * Metrics of attempts and matches, kept per minute for two days and per hour for 15 days.
  * `delivered` counts the first 2xx of a delivery, `redelivered` any further ones. `timed_out` counts
- * the failed attempts that `answered_none` counts because of the time.
+ * failed attempts without a response in time.
  */
 export type ActivityMetric =
   | 'delivered'
@@ -29,8 +29,12 @@ export type ActivityMetric =
   | MatchedMetric
   | 'matched';
 
-/** Number of attempts by HTTP status; `none` without a complete response. */
-export type ResponseMetric = `answered_${number | 'none'}`;
+/**
+ * Number of attempts by HTTP status. Failed ones without a complete response are the rest of
+ * `failed_attempts`; successes of queues have no status. Earlier versions counted both as
+ * `answered_none`.
+ */
+export type ResponseMetric = `answered_${number}`;
 
 /** Number of matched records by type, as in `NewMatch.records`. */
 export type MatchedMetric = `matched_${string}`;
