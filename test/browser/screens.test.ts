@@ -691,7 +691,9 @@ test('a page whose code fails to load shows the error and keeps the current scre
   await page.unroute(isAway);
   await page.getByRole('link', { name: 'Chains' }).click();
   await page.getByRole('heading', { name: 'Local chain' }).waitFor();
-  visitor.expectComplaints((text) => /ERR_FAILED|No response from/.test(text));
+  visitor.expectComplaints((text) =>
+    /ERR_FAILED|No response from|Failed to fetch dynamically/.test(text),
+  );
 });
 
 test('missing pages and records show the reason and an alternative', async () => {

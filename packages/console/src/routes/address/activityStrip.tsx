@@ -1,74 +1,64 @@
+/* oxlint-disable jsx-a11y/prefer-tag-over-role -- a drawing, not an image file */
 import type { DeliverySummary } from '@sluice/kit/sluice';
-import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { formatDateTime, formatQuantity, formatSpan } from '../../ui/text/format.ts';
 import { useNow } from '../../ui/text/clock.ts';
 import { useZone } from '../../ui/preferences.ts';
-import { type ActivityBar, toActivity } from './activity.ts';
+import { toActivity } from './activity.ts';
 
 /** Interval at which the strip moves. */
 const MOVE_MS = 5_000;
 /** Height of the highest bar in pixels. */
 const HEIGHT = 40;
-/** Height of a bar with one delivery, which is still easy to see and click. */
+/** Height of a bar with one delivery, which is still easy to see. */
 const LEAST = 4;
 
-/** Draws the deliveries of an address over time. Each bar links to its deliveries in the list. */
-export function ActivityStrip({
-  deliveries,
-  address,
-}: {
-  /** Newest first. */
-  deliveries: readonly DeliverySummary[];
-  address: string;
-}) {
+/** Draws the deliveries of an address over time; failures are on top of each bar. */
+export function ActivityStrip({ deliveries }: { deliveries: readonly DeliverySummary[] }) {
   useZone();
   const now = Math.floor(useNow() / MOVE_MS) * MOVE_MS;
   const { bars, stepMs } = useMemo(() => toActivity(deliveries, now), [deliveries, now]);
   const most = Math.max(...bars.map(({ count }) => count), 1);
-  const heightOf = (count: number): number =>
-    count === 0 ? 0 : LEAST + (HEIGHT - LEAST) * (count / most);
-  const [first] = bars;
+  const since = formatDateTime(bars[0]?.from ?? now);
+  const all = { count: 0, failed: 0 };
+  for (const { count, failed } of bars) {
+    all.count += count;
+    all.failed += failed;
+  }
   return (
     <figure className="px-4 py-2">
-      <ul aria-label="Activity" className="flex items-end gap-px" style={{ height: HEIGHT }}>
-        {bars.map((bar) => (
-          <li key={bar.from} className="flex h-full min-w-0 flex-1 items-end border-b border-line">
-            {bar.count > 0 && (
-              <Link
-                to="/addresses/$address"
-                params={{ address }}
-                search={{ from: bar.from, until: bar.from + stepMs - 1 }}
-                aria-label={wordsOf(bar)}
-                data-tip={wordsOf(bar)}
-                activeProps={{}}
-                className="flex h-full w-full flex-col justify-end hover:bg-raised"
-              >
-                <span
-                  className="bg-bad"
-                  style={{ height: heightOf(bar.count) - heightOfRest(bar) }}
-                />
-                <span className="bg-muted" style={{ height: heightOfRest(bar) }} />
-              </Link>
-            )}
-          </li>
-        ))}
-      </ul>
+      <div
+        role="img"
+        aria-label={`Activity: ${wordsOf(all)} since ${since}`}
+        className="flex items-end gap-px border-b border-line"
+        style={{ height: HEIGHT }}
+      >
+        {bars.map(({ from, count, failed }) => {
+          const height = count === 0 ? 0 : LEAST + (HEIGHT - LEAST) * (count / most);
+          return (
+            <span
+              key={from}
+              data-tip={
+                count === 0 ? undefined : `${wordsOf({ count, failed })}, ${formatDateTime(from)}`
+              }
+              className="flex min-w-0 flex-1 flex-col bg-muted"
+              style={{ height }}
+            >
+              <span className="bg-bad" style={{ height: `${(100 * failed) / (count || 1)}%` }} />
+            </span>
+          );
+        })}
+      </div>
       <figcaption className="data mt-1 flex justify-between text-12 text-faint">
-        <span>{first !== undefined && formatDateTime(first.from).slice(0, 16)}</span>
+        <span>{since.slice(0, 16)}</span>
         <span>{formatSpan(stepMs)} per bar</span>
         <span>now</span>
       </figcaption>
     </figure>
   );
-
-  /** Returns the height of the deliveries of a bar that did not fail. */
-  function heightOfRest({ count, failed }: ActivityBar): number {
-    return heightOf(count) * (1 - failed / count);
-  }
 }
 
-function wordsOf({ from, count, failed }: ActivityBar): string {
+function wordsOf({ count, failed }: { count: number; failed: number }): string {
   const failures = failed === 0 ? '' : `, ${failed} failed`;
-  return `${formatQuantity(count, 'delivery', 'deliveries')}${failures}, from ${formatDateTime(from)}`;
+  return `${formatQuantity(count, 'delivery', 'deliveries')}${failures}`;
 }

@@ -146,7 +146,7 @@ function Seen({ address }: { address: string }) {
         Last seen <Ago timeMs={timeOfId(newest.id)} />, {data.isComplete ? '' : 'at least '}
         {formatQuantity(data.found.length, 'delivery', 'deliveries')}
       </p>
-      <ActivityStrip deliveries={data.found} address={address} />
+      <ActivityStrip deliveries={data.found} />
     </>
   );
 }

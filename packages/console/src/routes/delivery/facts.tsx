@@ -50,7 +50,7 @@ export function Facts({
         <Link
           to="/streams/$streamId"
           params={{ streamId: delivery.streamId }}
-          className="min-h-6 truncate py-0.5 font-medium hover:underline"
+          className="shrink-0 max-w-full truncate py-1 font-medium hover:underline"
         >
           {nameOfStream({ tag: delivery.tag, id: delivery.streamId })}
         </Link>
