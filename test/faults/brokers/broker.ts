@@ -25,5 +25,12 @@ export interface FaultBroker {
   leader(): Promise<string>;
   /** Returns the number of messages by their `webhook-id`. */
   readIds(): Promise<Map<string, number>>;
+  /**
+   * Returns whether the broker confirmed a message at a position that has another message now, or
+   * none. Only for brokers that lose what they confirmed.
+   *
+   * @param confirmation the broker's confirmation, as the attempt of the delivery shows it
+   */
+  hasLost?(id: string, confirmation: string): Promise<boolean>;
   stop(): Promise<void>;
 }

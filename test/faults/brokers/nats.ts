@@ -56,6 +56,13 @@ export async function startNatsBroker(): Promise<FaultBroker> {
       }
       return counts;
     },
+    async hasLost(id, confirmation) {
+      const { stream, seq } = JSON.parse(confirmation) as { stream: string; seq: number };
+      if (stream !== NAME || seq < 1) return false;
+      // There is no message at a position that a new leader does not have.
+      const message = await manager.streams.getMessage(NAME, { seq }).catch(() => null);
+      return message?.header.get('webhook-id') !== id;
+    },
     async stop() {
       await connection.close();
       await nats.stop();
