@@ -37,7 +37,14 @@ async function openVerdict(page: Page, tag: string): Promise<void> {
     .locator(':scope > li')
     .filter({ hasText: tag });
   await verdict.getByText(tag).first().click();
-  await verdict.getByRole('figure', { name: 'Timing' }).last().scrollIntoViewIfNeeded();
+  // Each delivery has a timing once its times have loaded; a block without deliveries has one.
+  const deliveries = await verdict.getByRole('link', { name: /confirmed, / }).count();
+  const timings = verdict.getByRole('figure', { name: 'Timing' });
+  await timings.nth(Math.max(deliveries - 1, 0)).waitFor();
+  await verdict.evaluate((item) => {
+    const content = document.getElementById('content')!;
+    content.scrollTop += item.getBoundingClientRect().top - content.getBoundingClientRect().top;
+  });
 }
 
 /**
