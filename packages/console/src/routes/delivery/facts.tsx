@@ -50,14 +50,14 @@ export function Facts({
         <Link
           to="/streams/$streamId"
           params={{ streamId: delivery.streamId }}
-          className="min-h-6 truncate py-0.5 font-medium hover:underline"
+          className="-mt-1 min-h-6 truncate pt-1.5 pb-0.5 font-medium hover:underline"
         >
           {nameOfStream({ tag: delivery.tag, id: delivery.streamId })}
         </Link>
         {detail !== undefined && (
           <span className="data min-w-0 truncate py-0.5 text-muted" data-cut>
             → {detail.destination !== undefined && `destination ${detail.destination}: `}
-            <ReceiverLink webhookUrl={detail.webhookUrl} className="py-0.5 hover:underline">
+            <ReceiverLink webhookUrl={detail.webhookUrl} className="py-1 hover:underline">
               {detail.webhookUrl}
             </ReceiverLink>
           </span>
