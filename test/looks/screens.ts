@@ -114,6 +114,8 @@ export async function listScreens(day: SeededDay): Promise<Record<string, Screen
       async act(page) {
         await page.getByRole('checkbox', { name: 'Ethereum' }).uncheck();
         await page.getByRole('checkbox', { name: 'Base', exact: true }).check();
+        // The amount is in the token's unit once its decimals are known.
+        await page.getByLabel('Least amount of a transfer, in USDC').waitFor();
         await page.getByLabel('Value', { exact: true }).fill('1,000,000');
         await endDryRun(page);
       },
