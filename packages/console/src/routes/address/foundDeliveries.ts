@@ -1,7 +1,7 @@
 import { PAGE_LIMIT } from '@sluice/kit/contract';
 import type { DeliverySummary } from '@sluice/kit/sluice';
 import { queryOptions } from '@tanstack/react-query';
-import { SUMMARY_REFRESH_MS, sluice } from '../../data/queries/service.ts';
+import { sluice } from '../../data/queries/service.ts';
 
 /** Number of pages that are read for the activity. Each checks up to 20,000 deliveries. */
 const PAGES = 10;
@@ -22,5 +22,6 @@ export const foundQuery = (address: string) =>
       }
       return { found, isComplete: false };
     },
-    refetchInterval: SUMMARY_REFRESH_MS,
+    // Read once per visit, because a search of a large ledger takes long.
+    staleTime: 0,
   });
