@@ -190,8 +190,8 @@ export interface DeliveryReads {
    */
   readDeliveryBody(id: string): Promise<string | undefined>;
   /**
-   * Returns the certificate that a receiver presented last, if the newest
-   * deliveries of its lanes contain one; undefined for an unknown receiver.
+   * Returns the certificate that a receiver presented last, if the newest deliveries of its lanes
+   * contain one; undefined for an unknown receiver.
    */
   readReceiverCertificate(receiver: string): Promise<SeenCertificate | undefined>;
   /**

@@ -113,7 +113,7 @@ function hasAttempt({
   ];
 }
 
-/** Must agree with `failureOf`, by which charts count attempts. */
+/** Must agree with `activityMetricsOf`, by which charts count attempts. */
 function hasResult(result: AttemptResult): RawBuilder<SqlBool> {
   if (result === 'succeeded') return sql`error is null`;
   if (result === 'timeout' || result === 'none') {

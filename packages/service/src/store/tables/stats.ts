@@ -13,7 +13,7 @@ export interface StatTables {
 export type LatencyMetric = `latency_${number}`;
 
 /**
- * Metrics of attempts and matches, kept per minute for two days and per hour for 15 days.
+ * Metrics of attempts and matches, kept per minute for two days and per hour for 30 days.
  * `delivered` counts the first 2xx of a delivery, `redelivered` any further ones. `timed_out` counts
  * failed attempts without a response in time.
  */
