@@ -101,6 +101,29 @@ test('the past is read in steps, and everything is also a table', async () => {
   await expect.poll(() => described(page), PATIENCE).toMatch(/to \d.*records 1, delivered 2/);
 });
 
+test('its space is reserved while its code loads', async () => {
+  for (const device of [{}, PHONE]) {
+    const page = await visitor.signedIn('/settings', device);
+    let load = (): void => {};
+    const released = new Promise<void>((resolve) => (load = resolve));
+    await page.route('**/fleetRiver*', async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.goto(page.url().replace('/settings', '/'));
+    const row = page.locator('[data-row-link]').first();
+    const top = async (): Promise<number> => Math.round((await row.boundingBox())?.y ?? 0);
+    await row.waitFor();
+    await expect.poll(() => page.getByText('Delivered per minute').count(), PATIENCE).toBe(1);
+    expect(await laneOf(page).count()).toBe(0);
+    const before = await top();
+    load();
+    await laneOf(page).waitFor();
+    expect(await top(), device === PHONE ? 'phone' : 'desktop').toBe(before);
+    await visitor.leave();
+  }
+});
+
 test('it fits a phone', async () => {
   const page = await visitor.signedIn('/chains', PHONE);
   await laneOf(page).waitFor();

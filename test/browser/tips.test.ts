@@ -81,6 +81,7 @@ test('a tooltip appears on hover, near its element, and stays while it is hovere
 
 test('text has a tooltip only if it does not fit', async () => {
   const page = await visitor.signedIn('/');
+  await page.getByRole('slider').waitFor();
   await page.getByRole('link', { name: LONG_TAG }).hover();
   await expect.poll(() => tooltip(page).allInnerTexts()).toEqual([LONG_TAG]);
   await page.getByRole('link', { name: 'short' }).hover();

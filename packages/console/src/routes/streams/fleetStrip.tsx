@@ -51,12 +51,15 @@ function useP95(): string {
   return newest === null ? '–' : formatDuration(newest);
 }
 
-/** Reserves the height of the river while its code loads. */
+/**
+ * Reserves the height of the river while its code loads, so that the list below stays where it is.
+ * The controls take two lines on phones and are taller for touch.
+ */
 function RiverSpace({ chains }: { chains: number }) {
   const lanes = chains > SHOWN_CHAINS ? SHOWN_CHAINS - 1 : chains;
   return (
     <div
-      className="h-[calc(55px+var(--lanes)*70px)] border-b border-line max-sm:h-[calc(65px+var(--lanes)*90px)]"
+      className="h-[calc(var(--controls)+var(--lanes)*var(--lane))] border-b border-line [--controls:41px] [--lane:70px] max-sm:[--controls:69px] max-sm:[--lane:89px] pointer-coarse:[--controls:57px] max-sm:pointer-coarse:[--controls:101px]"
       style={{ '--lanes': lanes } as React.CSSProperties}
     />
   );
