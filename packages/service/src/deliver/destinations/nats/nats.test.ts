@@ -17,11 +17,11 @@ import {
 } from '../queues/queueSender.test-only.ts';
 import { createNats } from './nats.ts';
 
-/** A login that needs escapes in a URL, and a user that may not publish to `secret.>`. */
+/** A login that needs escapes in a URL, and a user that may not publish to `secret.>` or read. */
 const CONFIG = `authorization { users: [
   { user: "root", password: "root" },
   { user: "us/er", password: "p@ss:word" },
-  { user: "limited", password: "limited", permissions: { publish: { deny: "secret.>" } } }
+  { user: "limited", password: "limited", permissions: { publish: { deny: ["secret.>", "$JS.API.>"] } } }
 ] }`;
 
 let nats: Nats;
@@ -83,26 +83,68 @@ test('the broker drops a second message with the same ID', async () => {
   expect(await count()).toBe(2);
 });
 
-test('the position 0 does not confirm a message', async () => {
+/** Starts a server that speaks NATS and responds to a message with the JSON for its subject. */
+async function startScripted(responses: Readonly<Record<string, unknown>>): Promise<string> {
   const broker = createServer((socket) => {
     socket.on('error', () => {});
     socket.write('INFO {"headers":true,"max_payload":1048576,"version":"2.9.10","proto":1}\r\n');
+    let sid = '1';
     socket.on('data', (data) => {
       const text = data.toString();
       if (text.includes('PING')) socket.write('PONG\r\n');
-      const [, reply = ''] = /HPUB \S+ (\S+)/.exec(text) ?? [];
-      const sid = /SUB \S+ (\d+)/.exec(text)?.[1] ?? '1';
-      const ack = '{"stream":"HOOKS","seq":0,"duplicate":true}';
-      if (reply !== '') socket.write(`MSG ${reply} ${sid} ${ack.length}\r\n${ack}\r\n`);
+      sid = /SUB \S+ (\d+)/.exec(text)?.[1] ?? sid;
+      for (const [, subject = '', reply] of text.matchAll(/PUB (\S+) (_INBOX\S+)/g)) {
+        const response = JSON.stringify(responses[subject]);
+        socket.write(`MSG ${reply} ${sid} ${response.length}\r\n${response}\r\n`);
+      }
     });
   }).listen(0, '127.0.0.1');
   await once(broker, 'listening');
   onTestFinished(() => void broker.close());
-  const { port } = broker.address() as AddressInfo;
-  const { send } = open();
-  const { error, responseBody } = await send(`nats://127.0.0.1:${port}/hooks.a`);
+  return `nats://127.0.0.1:${(broker.address() as AddressInfo).port}`;
+}
+
+test('the position 0 does not confirm a message', async () => {
+  const url = await startScripted({ 'hooks.a': { stream: 'HOOKS', seq: 0, duplicate: true } });
+  const { error, responseBody } = await open().send(`${url}/hooks.a`);
   expect(error).toMatch(/an earlier copy of the message, which is not replicated yet/);
   expect(responseBody).toBe('');
+});
+
+test('a repeat is confirmed only if the broker has not certainly lost the first copy', async () => {
+  const NONE = { error: { code: 404, err_code: 10_037, description: 'no message found' } };
+  const at7 = (id: string) => ({
+    message: {
+      subject: 'hooks.a',
+      seq: 7,
+      hdrs: Buffer.from(`NATS/1.0\r\nNats-Msg-Id: ${id}\r\n\r\n`).toString('base64'),
+      time: '2026-01-01T00:00:00Z',
+    },
+  });
+  const errorOf = async (found: object, lastSeq: number) => {
+    const url = await startScripted({
+      'hooks.a': { stream: 'HOOKS', seq: 7, duplicate: true },
+      '$JS.API.STREAM.MSG.GET.HOOKS': found,
+      '$JS.API.STREAM.INFO.HOOKS': { config: {}, state: { last_seq: lastSeq } },
+    });
+    return (await open().send(`${url}/hooks.a`, { id: 'own' })).error;
+  };
+  const lost = /^the broker lost an earlier copy of the message .*: the message is published again/;
+  expect(await errorOf(at7('own'), 9)).toBeNull();
+  expect(await errorOf(at7('another'), 9)).toMatch(lost);
+  expect(await errorOf(NONE, 6)).toMatch(lost);
+  // A consumer of a work queue removed it.
+  expect(await errorOf(NONE, 7)).toBeNull();
+});
+
+test('a user that may not read the stream can publish a message twice', async () => {
+  const { send } = open();
+  const url = urlOf('hooks.a', 'limited:limited');
+  expect((await send(url, { id: 'repeated' })).error).toBeNull();
+  const again = await send(url, { id: 'repeated' });
+  expect(again.error).toBeNull();
+  expect(JSON.parse(again.responseBody)).toMatchObject({ duplicate: true });
+  expect(again.durationMs).toBeLessThan(1_000);
 });
 
 test('messages share one connection, many at a time', async () => {

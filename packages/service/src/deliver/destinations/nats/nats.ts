@@ -66,7 +66,10 @@ const CLIENT: BrokerClient<NatsTarget, NatsOpen> = {
     });
   },
 
-  async publish({ client, createHeaders }, { id, target, body, headers, forgetMs, fill }) {
+  async publish(
+    { connection, client, createHeaders },
+    { id, target, body, headers, forgetMs, fill },
+  ) {
     const message = createHeaders();
     for (const [name, value] of Object.entries(headers)) message.append(name, value);
     const confirmed = await client.publish(fill(target.subject), body, {
@@ -79,12 +82,43 @@ const CLIENT: BrokerClient<NatsTarget, NatsOpen> = {
     // Older servers confirm a repeat with the position 0 while the first message is not replicated
     // yet. It may never be, for example because its leader fails.
     if (seq === 0) throw new Error(IN_FLIGHT);
+    if (duplicate && (await isLostCopy(connection, stream, seq, id))) throw new Error(LOST_COPY);
     return JSON.stringify({ stream, seq, duplicate });
   },
 };
 
 const IN_FLIGHT =
   'the broker has an earlier copy of the message, which is not replicated yet: the message is published again later';
+
+const LOST_COPY =
+  'the broker lost an earlier copy of the message but still drops repeats of it: the message is published again later, and stored after the duplicate window of the stream';
+
+const LOOKUP_MS = 2_000;
+
+/**
+ * Returns whether the first copy of a repeat is certainly lost, because another message has its
+ * position or the stream ends before it. Servers that lose messages in a crash may keep their IDs.
+ */
+async function isLostCopy(
+  connection: NatsConnection,
+  stream: string,
+  seq: number,
+  id: string,
+): Promise<boolean> {
+  const { jetstreamManager, PubHeaders } = await import('@nats-io/jetstream');
+  try {
+    const { streams } = await jetstreamManager(connection, {
+      checkAPI: false,
+      timeout: LOOKUP_MS,
+    });
+    const found = await streams.getMessage(stream, { seq });
+    if (found !== null) return found.header.get(PubHeaders.MsgIdHdr) !== id;
+    return (await streams.info(stream)).state.last_seq < seq;
+  } catch {
+    // The user needs no permission to read. A consumer may also have removed the message.
+    return false;
+  }
+}
 
 /** A user without a password is a token, as in other NATS clients. */
 function toLoginOptions(
