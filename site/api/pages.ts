@@ -1,11 +1,13 @@
 /** Generates the pages of the API reference from the OpenAPI document. */
 import { slugOf } from '../slug.ts';
-import type {
-  OpenApi,
-  Operation,
-  Response,
-  Schema,
-} from '../../packages/console/src/routes/apiReference/openApi.ts';
+import {
+  type ApiCall,
+  type ApiDocument,
+  type ApiError,
+  lastPart,
+  toDocument,
+} from '../../packages/console/src/routes/apiReference/document.ts';
+import type { OpenApi, Schema } from '../../packages/console/src/routes/apiReference/openApi.ts';
 import { escapeText, listFields, toTable, typeOf } from './fields.ts';
 
 export interface ApiPage {
@@ -15,45 +17,29 @@ export interface ApiPage {
   text: string;
 }
 
-interface Call extends Operation {
-  method: string;
-  path: string;
-}
-
 /** Returns the overview, one page per tag, the page of webhooks and the page of shapes. */
-export function listApiPages(document: OpenApi): ApiPage[] {
-  const calls = listCalls(document.paths);
-  const tags = document.tags.map(({ name, description }) => ({
+export function listApiPages(openApi: OpenApi): ApiPage[] {
+  const document = toDocument(openApi);
+  const { description, calls, webhooks, errors, schemas } = document;
+  const describe = (each: readonly ApiCall[]) => each.map((call) => describeCall(call, document));
+  const tags = document.tags.map(({ name, description: about }) => ({
     name: `${slugOf(name)}.md`,
     title: name,
-    about: description,
-    calls: calls.filter((call) => call.tags?.includes(name)),
+    about,
+    calls: calls.filter(({ tag }) => tag === name),
   }));
-  const pages = tags.map(({ name, title, about, calls }) =>
-    toPage(
-      name,
-      title,
-      about,
-      calls.map((call) => describeCall(call, document)),
-    ),
-  );
-  const webhooks = listCalls(document.webhooks).map((call) => describeCall(call, document));
-  const shapes = Object.entries(document.components.schemas)
+  const shapes = Object.entries(schemas)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, schema]) => join([`## ${name}`, ...describeShape(schema)]));
   return [
     toPage('index.md', 'API', 'Every call of the HTTP API', [
-      document.info.description,
+      description,
       INTRODUCTION,
-      ...tags.map(({ name, title, calls }) => join([`## ${title}`, toIndex(name, calls)])),
-      join([
-        '## Errors',
-        'The body of an error is an [Error](shapes.md#error).',
-        toErrors(document),
-      ]),
+      ...tags.map(({ name, title, calls: own }) => join([`## ${title}`, toIndex(name, own)])),
+      join(['## Errors', 'The body of an error is an [Error](shapes.md#error).', toErrors(errors)]),
     ]),
-    ...pages,
-    toPage('webhooks.md', 'Webhooks', 'The requests that Sluice sends', webhooks),
+    ...tags.map(({ name, title, about, calls: own }) => toPage(name, title, about, describe(own))),
+    toPage('webhooks.md', 'Webhooks', 'The requests that Sluice sends', describe(webhooks)),
     toPage('shapes.md', 'Shapes', 'Bodies of requests and responses, by name', shapes),
   ];
 }
@@ -71,16 +57,7 @@ const toPage = (name: string, title: string, about: string, parts: readonly stri
   text: `${join([`# ${title}`, `${about}.`, ...parts])}\n`,
 });
 
-const listCalls = (paths: OpenApi['paths']): Call[] =>
-  Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({
-      ...operation,
-      method: method.toUpperCase(),
-      path,
-    })),
-  );
-
-function toIndex(page: string, calls: readonly Call[]): string {
+function toIndex(page: string, calls: readonly ApiCall[]): string {
   const rows = calls.map(
     ({ method, path, summary }) =>
       `| [\`${method} ${path}\`](${page}#${slugOf(summary)}) | ${escapeText(summary)} |`,
@@ -88,33 +65,31 @@ function toIndex(page: string, calls: readonly Call[]): string {
   return ['| call | purpose |', '|---|---|', ...rows].join('\n');
 }
 
-function toErrors({ components }: OpenApi): string {
-  const rows = Object.entries(components.responses).map(
-    ([status, { description = '' }]) => `| ${status} | ${escapeText(description)} |`,
+function toErrors(errors: readonly ApiError[]): string {
+  const rows = errors.map(
+    ({ status, description }) => `| ${status} | ${escapeText(description)} |`,
   );
   return ['| status | meaning |', '|---|---|', ...rows].join('\n');
 }
 
-function describeCall(call: Call, { components }: OpenApi): string {
-  const { method, path, summary, description = '', parameters = [], requestBody } = call;
+function describeCall(call: ApiCall, { schemas }: ApiDocument): string {
+  const { method, path, summary, description, scope, parameters, body } = call;
   const isCall = path.startsWith('/');
-  const sent = Object.values(requestBody?.content ?? {});
-  const fields = parameters.map(({ name, required, description, schema }) => ({
-    name,
-    schema: { ...(description !== undefined && { description }), ...schema },
-    isRequired: required,
-  }));
   return join([
     `## ${escapeText(summary)}`,
-    isCall ? `\`${method} ${path}\`, ${scopeOf(call)}` : '',
+    isCall ? `\`${method} ${path}\`, ${toScope(scope)}` : '',
     escapeText(description),
-    ...['path', 'query', 'header'].map((place) => {
-      const table = toTable(fields.filter((_, at) => parameters[at]!.in === place));
-      return table && join([TITLES[place]!, table]);
+    ...Object.entries(TITLES).map(([place, title]) => {
+      const fields = parameters
+        .filter((each) => each.in === place)
+        .map(({ name, required, description: about, schema }) => ({
+          name,
+          schema: { ...(about !== undefined && { description: about }), ...schema },
+          isRequired: required,
+        }));
+      return fields.length === 0 ? '' : join([title, toTable(fields)]);
     }),
-    ...sent.map(({ schema, examples = {} }) =>
-      describeBody(schema, Object.values(examples)[0]?.value, components.schemas),
-    ),
+    body === undefined ? '' : describeBody(body, schemas),
     isCall ? describeResponses(call) : '',
   ]);
 }
@@ -125,22 +100,16 @@ const TITLES: Record<string, string> = {
   header: '**Headers**',
 };
 
-function scopeOf({ security = [] }: Operation): string {
-  const scopes = security.find(({ apiKey }) => apiKey !== undefined)?.['apiKey'];
-  if (scopes === undefined) return 'no key needed';
-  return scopes.length === 0
-    ? 'any key'
-    : `scope ${scopes.map((each) => `\`${each}\``).join(', ')}`;
+function toScope(scope: string): string {
+  if (scope === 'open') return 'no key needed';
+  return scope === 'any' ? 'any key' : `scope \`${scope}\``;
 }
 
-/** @param example shown instead of the example in the schema. */
 function describeBody(
-  schema: Schema,
-  example: unknown,
-  schemas: Readonly<Record<string, Schema>>,
+  { schema, example }: NonNullable<ApiCall['body']>,
+  schemas: ApiDocument['schemas'],
 ): string {
-  const name = schema.$ref?.slice(schema.$ref.lastIndexOf('/') + 1);
-  const named = name === undefined ? schema : schemas[name]!;
+  const named = schema.$ref === undefined ? schema : schemas[lastPart(schema.$ref)]!;
   return join([
     `**Body**: ${typeOf(schema)}`,
     toTable(listFields(named)),
@@ -161,23 +130,18 @@ function describeShape(schema: Schema): string[] {
 const toExample = (value: unknown): string =>
   value === undefined ? '' : `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
 
-function describeResponses({ responses }: Operation): string {
-  const entries = Object.entries(responses);
-  const success = entries.filter(([status]) => status.startsWith('2'));
-  const failures = entries.filter(([status]) => !status.startsWith('2'));
+function describeResponses({ response, errors }: ApiCall): string {
   return join([
-    ...success.map(([status, response]) => `**Response**: ${status}${describeContent(response)}`),
-    failures.length === 0 ? '' : `**Errors**: ${failures.map(toError).join(', ')}`,
+    `**Response**: ${response.status}${describeResponse(response)}`,
+    errors.length === 0 ? '' : `**Errors**: ${errors.map(toError).join(', ')}`,
   ]);
 }
 
-function describeContent({ content = {} }: Response): string {
-  const [type, media] = Object.entries(content)[0] ?? [];
-  if (media === undefined) return ', no body';
-  const { description } = media.schema;
-  const about = description === undefined ? '' : `. ${escapeText(description)}.`;
-  return `, ${type === 'application/json' ? '' : `\`${type}\`, `}${typeOf(media.schema)}${about}`;
+function describeResponse({ mediaType, schema }: ApiCall['response']): string {
+  if (schema === undefined) return ', no body';
+  const about = schema.description === undefined ? '' : `. ${escapeText(schema.description)}.`;
+  return `, ${mediaType === 'application/json' ? '' : `\`${mediaType}\`, `}${typeOf(schema)}${about}`;
 }
 
-const toError = ([status, { $ref, description = '' }]: [string, Response]): string =>
-  $ref === undefined ? `${status} (${escapeText(description)})` : `[${status}](index.md#errors)`;
+const toError = ({ status, description, isShared }: ApiError): string =>
+  isShared ? `[${status}](index.md#errors)` : `${status} (${escapeText(description)})`;

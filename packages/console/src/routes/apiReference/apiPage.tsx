@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { ChevronLeft } from 'lucide-react';
 import { clsx } from 'clsx';
@@ -13,7 +13,18 @@ import { Breadcrumb } from '../../ui/breadcrumb.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { CallList } from './callList.tsx';
 import { CallView } from './callView.tsx';
-import { documentQuery, type ApiDocument } from './document.ts';
+import { toDocument, type ApiDocument } from './document.ts';
+import type { OpenApi } from './openApi.ts';
+
+const documentQuery = queryOptions({
+  queryKey: ['api document'],
+  queryFn: async ({ signal }): Promise<ApiDocument> => {
+    const response = await fetch('/openapi.json', { signal });
+    if (!response.ok) throw new Error(`The service returned HTTP ${response.status}`);
+    return toDocument((await response.json()) as OpenApi);
+  },
+  staleTime: Infinity,
+});
 
 /** The API reference: a list of the calls, and one call next to it. */
 export function ApiPage() {

@@ -35,6 +35,7 @@ export function CallList({
     <nav aria-label="Calls" className="min-h-0 flex-1 overflow-y-auto pb-4">
       {found.length === 0 && <p className="p-4 text-muted">No calls match this text.</p>}
       {tags
+        .map(({ name }) => name)
         .filter((tag) => found.some((call) => call.tag === tag))
         .map((tag) => (
           <section key={tag} aria-label={tag}>

@@ -1,14 +1,17 @@
-/** Loads the OpenAPI document of the service and converts it to a list of calls. */
-import { queryOptions } from '@tanstack/react-query';
-import type { OpenApi, Operation, Parameter, Schema, Schemas } from './openApi.ts';
+/**
+ * Converts the service's OpenAPI document to a list of calls, which the console and the documentation
+ * site describe.
+ */
+import type { OpenApi, Operation, Parameter, Response, Schema, Schemas } from './openApi.ts';
 
 export interface ApiCall {
   name: string;
   method: string;
-  /** Path from the root of the service; `{name}` marks a parameter. */
+  /** Path from the root of the service, in which `{name}` marks a parameter, or a webhook's name. */
   path: string;
   summary: string;
   description: string;
+  /** Empty for webhooks. */
   tag: string;
   /**
    * The scope that a key needs to make the call. `any` accepts every valid key; `open` needs no
@@ -16,31 +19,41 @@ export interface ApiCall {
    */
   scope: string;
   parameters: readonly Parameter[];
-  body: { schema: Schema; required: boolean } | undefined;
+  body: { schema: Schema; required: boolean; example: unknown } | undefined;
   /** Successful response; `schema` is undefined if the response has no body. */
   response: { status: string; mediaType?: string; schema?: Schema };
-  errors: readonly { status: string; description: string }[];
+  errors: readonly ApiError[];
+}
+
+export interface ApiError {
+  status: string;
+  description: string;
+  /** Whether {@link ApiDocument.errors} has the error. */
+  isShared: boolean;
 }
 
 export interface ApiDocument {
   version: string;
+  description: string;
   /** Subjects of the calls, in the order of the document. */
-  tags: readonly string[];
+  tags: OpenApi['tags'];
   calls: readonly ApiCall[];
+  /** The requests that the service sends. */
+  webhooks: readonly ApiCall[];
+  /** The errors that calls share. */
+  errors: readonly ApiError[];
   schemas: Schemas;
 }
 
-export const documentQuery = queryOptions({
-  queryKey: ['api document'],
-  queryFn: async ({ signal }): Promise<ApiDocument> => {
-    const response = await fetch('/openapi.json', { signal });
-    if (!response.ok) throw new Error(`The service returned HTTP ${response.status}`);
-    return toDocument((await response.json()) as OpenApi);
-  },
-  staleTime: Infinity,
-});
-
-export function toDocument({ info, tags: subjects, paths, components }: OpenApi): ApiDocument {
+export function toDocument({ info, tags, paths, webhooks, components }: OpenApi): ApiDocument {
+  const toError = (status: string, { $ref, description = '' }: Response): ApiError => {
+    const shared = $ref === undefined ? undefined : components.responses[lastPart($ref)];
+    return {
+      status,
+      description: shared?.description ?? description,
+      isShared: shared !== undefined,
+    };
+  };
   const toCall = (path: string, method: string, operation: Operation): ApiCall => {
     const { operationId, summary, description = '', tags, security, parameters = [] } = operation;
     const { requestBody, responses } = operation;
@@ -49,7 +62,7 @@ export function toDocument({ info, tags: subjects, paths, components }: OpenApi)
       {},
     ];
     const [mediaType, content] = Object.entries(response.content ?? {})[0] ?? [];
-    const schema = requestBody?.content['application/json']?.schema;
+    const { schema, examples = {} } = requestBody?.content['application/json'] ?? {};
     const [access] = security ?? [];
     return {
       name: operationId,
@@ -60,7 +73,11 @@ export function toDocument({ info, tags: subjects, paths, components }: OpenApi)
       tag: tags?.[0] ?? '',
       scope: access === undefined ? 'open' : (Object.values(access)[0]?.[0] ?? 'any'),
       parameters,
-      body: schema && { schema, required: requestBody?.required === true },
+      body: schema && {
+        schema,
+        required: requestBody?.required === true,
+        example: Object.values(examples)[0]?.value,
+      },
       response: {
         status,
         ...(mediaType !== undefined &&
@@ -68,20 +85,26 @@ export function toDocument({ info, tags: subjects, paths, components }: OpenApi)
       },
       errors: Object.entries(responses)
         .filter(([code]) => !code.startsWith('2'))
-        .map(([code, { $ref, description: own = '' }]) => {
-          const shared = components.responses[lastPart($ref)];
-          return { status: code, description: shared?.description ?? own };
-        }),
+        .map(([code, error]) => toError(code, error)),
     };
   };
+  const toCalls = (operations: OpenApi['paths']): ApiCall[] =>
+    Object.entries(operations).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => toCall(path, method, operation)),
+    );
   return {
     version: info.version,
-    tags: subjects.map(({ name }) => name),
-    calls: Object.entries(paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, operation]) => toCall(path, method, operation)),
-    ),
+    description: info.description,
+    tags,
+    calls: toCalls(paths),
+    webhooks: toCalls(webhooks),
+    errors: Object.entries(components.responses).map(([status, { description = '' }]) => ({
+      status,
+      description,
+      isShared: true,
+    })),
     schemas: components.schemas,
   };
 }
 
-export const lastPart = (ref = ''): string => ref.slice(ref.lastIndexOf('/') + 1);
+export const lastPart = (ref: string): string => ref.slice(ref.lastIndexOf('/') + 1);
