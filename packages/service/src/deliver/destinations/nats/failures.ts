@@ -7,6 +7,7 @@ import { findCertificateFault } from '../../../base/certificateErrors.ts';
 import { explainAlert } from '../http/certificate.ts';
 import type { QueueMessage } from '../queues/queue.ts';
 import type { QueueTarget } from '../queues/target.ts';
+import { createManager } from './manager.ts';
 
 /** Error codes of JetStream, as in `nats errors ls`. */
 const API_ERRORS: Readonly<Record<number, string>> = {
@@ -77,14 +78,11 @@ const explainApi = (error: JetStreamApiError): string =>
 export const isLost = (error: unknown): boolean =>
   /^(connection closed|closed connection|connection draining)$/.test((error as Error).message);
 
-const LOOKUP_MS = 2_000;
-
 /** Returns why no server responded to a subject. */
 async function explainSilence(connection: NatsConnection, subject: string): Promise<string> {
   try {
-    const { jetstreamManager } = await import('@nats-io/jetstream');
-    const manager = await jetstreamManager(connection, { checkAPI: false, timeout: LOOKUP_MS });
-    const stream = await manager.streams.find(subject);
+    const { streams } = await createManager(connection);
+    const stream = await streams.find(subject);
     return `the JetStream stream ${stream} has no leader now: check its servers (nats stream info ${stream})`;
   } catch (error) {
     return (error as Error).message === 'no stream matches subject'

@@ -83,8 +83,10 @@ test('the broker drops a second message with the same ID', async () => {
   expect(await count()).toBe(2);
 });
 
-/** Starts a server that speaks NATS and responds to a message with the JSON for its subject. */
-async function startScripted(responses: Readonly<Record<string, unknown>>): Promise<string> {
+/** Starts a server that speaks NATS. `respond` gets the subject and the headers of a message. */
+async function startScripted(
+  respond: (subject: string, headers: string) => unknown,
+): Promise<string> {
   const broker = createServer((socket) => {
     socket.on('error', () => {});
     socket.write('INFO {"headers":true,"max_payload":1048576,"version":"2.9.10","proto":1}\r\n');
@@ -93,8 +95,10 @@ async function startScripted(responses: Readonly<Record<string, unknown>>): Prom
       const text = data.toString();
       if (text.includes('PING')) socket.write('PONG\r\n');
       sid = /SUB \S+ (\d+)/.exec(text)?.[1] ?? sid;
-      for (const [, subject = '', reply] of text.matchAll(/PUB (\S+) (_INBOX\S+)/g)) {
-        const response = JSON.stringify(responses[subject]);
+      for (const [, subject = '', reply, headers = ''] of text.matchAll(
+        /PUB (\S+) (_INBOX\S+)([^{]*)/g,
+      )) {
+        const response = JSON.stringify(respond(subject, headers));
         socket.write(`MSG ${reply} ${sid} ${response.length}\r\n${response}\r\n`);
       }
     });
@@ -105,13 +109,13 @@ async function startScripted(responses: Readonly<Record<string, unknown>>): Prom
 }
 
 test('the position 0 does not confirm a message', async () => {
-  const url = await startScripted({ 'hooks.a': { stream: 'HOOKS', seq: 0, duplicate: true } });
+  const url = await startScripted(() => ({ stream: 'HOOKS', seq: 0, duplicate: true }));
   const { error, responseBody } = await open().send(`${url}/hooks.a`);
   expect(error).toMatch(/an earlier copy of the message, which is not replicated yet/);
   expect(responseBody).toBe('');
 });
 
-test('a repeat is confirmed only if the broker has not certainly lost the first copy', async () => {
+test('a message of which the broker lost the first copy is stored again', async () => {
   const NONE = { error: { code: 404, err_code: 10_037, description: 'no message found' } };
   const at7 = (id: string) => ({
     message: {
@@ -121,20 +125,25 @@ test('a repeat is confirmed only if the broker has not certainly lost the first 
       time: '2026-01-01T00:00:00Z',
     },
   });
-  const errorOf = async (found: object, lastSeq: number) => {
-    const url = await startScripted({
-      'hooks.a': { stream: 'HOOKS', seq: 7, duplicate: true },
-      '$JS.API.STREAM.MSG.GET.HOOKS': found,
-      '$JS.API.STREAM.INFO.HOOKS': { config: {}, state: { last_seq: lastSeq } },
+  const confirmationOf = async (found: object, lastSeq: number): Promise<unknown> => {
+    const url = await startScripted((subject, headers) => {
+      if (subject === '$JS.API.STREAM.MSG.GET.HOOKS') return found;
+      if (subject !== 'hooks.a') return { config: {}, state: { last_seq: lastSeq } };
+      return headers.includes('Nats-Msg-Id: own')
+        ? { stream: 'HOOKS', seq: 7, duplicate: true }
+        : { stream: 'HOOKS', seq: 10 };
     });
-    return (await open().send(`${url}/hooks.a`, { id: 'own' })).error;
+    const { error, responseBody } = await open().send(`${url}/hooks.a`, { id: 'own' });
+    expect(error).toBeNull();
+    return JSON.parse(responseBody);
   };
-  const lost = /^the broker lost an earlier copy of the message .*: the message is published again/;
-  expect(await errorOf(at7('own'), 9)).toBeNull();
-  expect(await errorOf(at7('another'), 9)).toMatch(lost);
-  expect(await errorOf(NONE, 6)).toMatch(lost);
+  const isThere = { stream: 'HOOKS', seq: 7, duplicate: true };
+  const isLost = { stream: 'HOOKS', seq: 10, duplicate: false, lostSeq: 7 };
+  expect(await confirmationOf(at7('own'), 9)).toEqual(isThere);
+  expect(await confirmationOf(at7('another'), 9)).toEqual(isLost);
+  expect(await confirmationOf(NONE, 6)).toEqual(isLost);
   // A consumer of a work queue removed it.
-  expect(await errorOf(NONE, 7)).toBeNull();
+  expect(await confirmationOf(NONE, 7)).toEqual(isThere);
 });
 
 test('a user that may not read the stream can publish a message twice', async () => {
@@ -313,9 +322,10 @@ test('URLs with TLS need a certificate for the host, and a broker with TLS needs
   const verify = `verify: true, ca_file: "${client.files.cert}"`;
   const strictUrl = `tls://localhost:${await startSecured('localhost', verify)}/hooks.a`;
   trust();
-  expect((await send(strictUrl)).error).toMatch(
-    /rejects the client certificate, or requires one: .*--client-cert/,
-  );
+  // The server resets the connection after its alert, which then may not arrive.
+  await expect
+    .poll(async () => (await send(strictUrl)).error)
+    .toMatch(/rejects the client certificate, or requires one: .*--client-cert/);
   const { certified: presented } = client;
   const certified = open({ clientCertificate: { read: () => presented } });
   expect((await certified.send(strictUrl)).error).toMatch(/no JetStream stream has the subject/);

@@ -2,7 +2,7 @@
  * Publishes webhooks to NATS JetStream. A stream confirms a message once the majority of its replicas
  * have it.
  */
-import type { JetStreamClient } from '@nats-io/jetstream';
+import type { JetStreamClient, JetStreamPublishOptions, PubAck } from '@nats-io/jetstream';
 import type { ConnectionOptions, MsgHdrs, NatsConnection } from '@nats-io/transport-node';
 import { NATS, type NatsTarget } from '@sluice/kit/contract';
 import type { Destination } from '../destination.ts';
@@ -10,11 +10,13 @@ import type { Login } from '../login.ts';
 import {
   type BrokerClient,
   type QueueConnection,
+  type QueueMessage,
   type QueueOptions,
   createQueue,
 } from '../queues/queue.ts';
 import { connectToFirst, toAddress, toTlsOptions } from '../queues/servers.ts';
 import { explainConnecting, explainPublishing, isLost } from './failures.ts';
+import { createManager } from './manager.ts';
 
 export interface NatsOpen extends QueueConnection {
   readonly connection: NatsConnection;
@@ -66,56 +68,59 @@ const CLIENT: BrokerClient<NatsTarget, NatsOpen> = {
     });
   },
 
-  async publish(
-    { connection, client, createHeaders },
-    { id, target, body, headers, forgetMs, fill },
-  ) {
-    const message = createHeaders();
-    for (const [name, value] of Object.entries(headers)) message.append(name, value);
-    const confirmed = await client.publish(fill(target.subject), body, {
-      headers: message,
-      msgID: id,
-      timeout: forgetMs,
-      ...(target.stream !== undefined && { expect: { streamName: target.stream } }),
-    });
-    const { stream, seq, duplicate } = confirmed;
+  async publish(open, message) {
+    const { id } = message;
+    const { stream, seq, duplicate } = await store(open, message, { msgID: id });
     // Older servers confirm a repeat with the position 0 while the first message is not replicated
     // yet. It may never be, for example because its leader fails.
     if (seq === 0) throw new Error(IN_FLIGHT);
-    if (duplicate && (await isLostCopy(connection, stream, seq, id))) throw new Error(LOST_COPY);
-    return JSON.stringify({ stream, seq, duplicate });
+    if (!duplicate || !(await isCopyLost(open.connection, stream, seq, id))) {
+      return JSON.stringify({ stream, seq, duplicate });
+    }
+    // The broker would drop a message with this ID until the duplicate window of the stream is over.
+    const again = await store(open, message, {});
+    return JSON.stringify({ stream, seq: again.seq, duplicate: false, lostSeq: seq });
   },
 };
 
+/** Publishes a message. */
+async function store(
+  { client, createHeaders }: NatsOpen,
+  { target, body, headers, forgetMs, fill }: QueueMessage<NatsTarget>,
+  options: Pick<JetStreamPublishOptions, 'msgID'>,
+): Promise<PubAck> {
+  const all = createHeaders();
+  for (const [name, value] of Object.entries(headers)) all.append(name, value);
+  return client.publish(fill(target.subject), body, {
+    ...options,
+    headers: all,
+    timeout: forgetMs,
+    ...(target.stream !== undefined && { expect: { streamName: target.stream } }),
+  });
+}
+
 const IN_FLIGHT =
   'the broker has an earlier copy of the message, which is not replicated yet: the message is published again later';
-
-const LOST_COPY =
-  'the broker lost an earlier copy of the message but still drops repeats of it: the message is published again later, and stored after the duplicate window of the stream';
-
-const LOOKUP_MS = 2_000;
 
 /**
  * Returns whether the first copy of a repeat is certainly lost, because another message has its
  * position or the stream ends before it. Servers that lose messages in a crash may keep their IDs.
  */
-async function isLostCopy(
+async function isCopyLost(
   connection: NatsConnection,
   stream: string,
   seq: number,
   id: string,
 ): Promise<boolean> {
-  const { jetstreamManager, PubHeaders } = await import('@nats-io/jetstream');
+  const { PubHeaders } = await import('@nats-io/jetstream');
   try {
-    const { streams } = await jetstreamManager(connection, {
-      checkAPI: false,
-      timeout: LOOKUP_MS,
-    });
+    const { streams } = await createManager(connection);
     const found = await streams.getMessage(stream, { seq });
     if (found !== null) return found.header.get(PubHeaders.MsgIdHdr) !== id;
+    // A consumer or a limit may also have removed it.
     return (await streams.info(stream)).state.last_seq < seq;
   } catch {
-    // The user needs no permission to read. A consumer may also have removed the message.
+    // The user needs no permission to read.
     return false;
   }
 }
