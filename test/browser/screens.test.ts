@@ -727,6 +727,19 @@ test('missing pages and records show the reason and an alternative', async () =>
   visitor.expectComplaints((text) => /\b(404|422)\b/.test(text));
 });
 
+test('a link with invalid values opens its page without them', async () => {
+  const page = await visitor.signedIn();
+  for (const path of [
+    '/?show=none&sort=size&q=',
+    '/deliveries?state=none&phase=none&attempts=few&since=1y&from=x&blockFrom=-1&sel=x&unknown=1',
+    `/streams/${stream.id}?tab=none&span=year&ago=x&state=none`,
+  ]) {
+    await page.goto(`${world.url}/console${path}`);
+    await page.locator('[data-row-link]').first().waitFor();
+    expect(await page.getByRole('button', { name: /, remove$/ }).count(), path).toBe(0);
+  }
+});
+
 test('verify names the cause without sending anything', async () => {
   const page = await visitor.signedIn('/verify');
   await page.getByRole('button', { name: 'Load last delivery' }).click();

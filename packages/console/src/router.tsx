@@ -45,12 +45,24 @@ const served =
     }
   };
 
+/**
+ * Hides the values that `parse` drops. The router would merge them into the search params of the
+ * page.
+ */
+const only =
+  <Search extends object>(parse: (input: Record<string, unknown>) => Search) =>
+  (input: Record<string, unknown>): Search => {
+    const search = parse(input);
+    for (const key in input) input[key] = undefined;
+    return { ...input, ...search };
+  };
+
 const root = createRootRoute();
 
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  validateSearch: parseSignInSearch,
+  validateSearch: only(parseSignInSearch),
   beforeLoad: async ({ search }) => {
     if (await isSignedIn()) throw redirect({ href: hrefOf(search), replace: true });
   },
@@ -79,7 +91,7 @@ const frame = createRoute({
 const streams = createRoute({
   getParentRoute: () => frame,
   path: '/',
-  validateSearch: parseStreamsSearch,
+  validateSearch: only(parseStreamsSearch),
   component: StreamsPage,
 });
 
@@ -95,7 +107,7 @@ const welcome = createRoute({
 const newStream = createRoute({
   getParentRoute: () => frame,
   path: '/streams/new',
-  validateSearch: parseNewStreamSearch,
+  validateSearch: only(parseNewStreamSearch),
   component: lazyRouteComponent(
     served(() => import('./routes/newStream/newStream.tsx')),
     'NewStreamPage',
@@ -105,7 +117,7 @@ const newStream = createRoute({
 const stream = createRoute({
   getParentRoute: () => frame,
   path: '/streams/$streamId',
-  validateSearch: parseStreamSearch,
+  validateSearch: only(parseStreamSearch),
   component: lazyRouteComponent(
     served(() => import('./routes/stream/streamPage.tsx')),
     'StreamPage',
@@ -115,7 +127,7 @@ const stream = createRoute({
 const deliveries = createRoute({
   getParentRoute: () => frame,
   path: '/deliveries',
-  validateSearch: parseDeliveriesSearch,
+  validateSearch: only(parseDeliveriesSearch),
   component: lazyRouteComponent(
     served(() => import('./routes/deliveries/deliveries.tsx')),
     'DeliveriesPage',
@@ -125,7 +137,7 @@ const deliveries = createRoute({
 const delivery = createRoute({
   getParentRoute: () => frame,
   path: '/deliveries/$deliveryId',
-  validateSearch: parseDeliverySearch,
+  validateSearch: only(parseDeliverySearch),
   component: lazyRouteComponent(
     served(() => import('./routes/delivery/deliveryPage.tsx')),
     'DeliveryPage',
@@ -135,7 +147,7 @@ const delivery = createRoute({
 const address = createRoute({
   getParentRoute: () => frame,
   path: '/addresses/$address',
-  validateSearch: parseAddressSearch,
+  validateSearch: only(parseAddressSearch),
   component: lazyRouteComponent(
     served(() => import('./routes/address/addressPage.tsx')),
     'AddressPage',
@@ -145,7 +157,7 @@ const address = createRoute({
 const explain = createRoute({
   getParentRoute: () => frame,
   path: '/explain',
-  validateSearch: parseExplainSearch,
+  validateSearch: only(parseExplainSearch),
   component: lazyRouteComponent(
     served(() => import('./routes/explain/explain.tsx')),
     'ExplainPage',
@@ -155,7 +167,7 @@ const explain = createRoute({
 const inbox = createRoute({
   getParentRoute: () => frame,
   path: '/inbox',
-  validateSearch: parseInboxSearch,
+  validateSearch: only(parseInboxSearch),
   component: lazyRouteComponent(
     served(() => import('./routes/inbox/inbox.tsx')),
     'InboxPage',
@@ -165,7 +177,7 @@ const inbox = createRoute({
 const namedInbox = createRoute({
   getParentRoute: () => frame,
   path: '/inbox/$name',
-  validateSearch: parseInboxSearch,
+  validateSearch: only(parseInboxSearch),
   component: lazyRouteComponent(
     served(() => import('./routes/inbox/inbox.tsx')),
     'NamedInboxPage',
@@ -184,7 +196,7 @@ const replays = createRoute({
 const replay = createRoute({
   getParentRoute: () => frame,
   path: '/replays/$replayId',
-  validateSearch: parseReplaySearch,
+  validateSearch: only(parseReplaySearch),
   component: lazyRouteComponent(
     served(() => import('./routes/replays/replayPage.tsx')),
     'ReplayPage',
@@ -212,7 +224,7 @@ const receiver = createRoute({
 const verify = createRoute({
   getParentRoute: () => frame,
   path: '/verify',
-  validateSearch: parseVerifySearch,
+  validateSearch: only(parseVerifySearch),
   component: lazyRouteComponent(
     served(() => import('./routes/verify/verify.tsx')),
     'VerifyPage',
@@ -243,7 +255,7 @@ const audit = createRoute({
 const apiReference = createRoute({
   getParentRoute: () => frame,
   path: '/settings/api',
-  validateSearch: parseApiSearch,
+  validateSearch: only(parseApiSearch),
   component: lazyRouteComponent(
     served(() => import('./routes/apiReference/apiPage.tsx')),
     'ApiPage',
