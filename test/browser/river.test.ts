@@ -102,7 +102,8 @@ test('the past is read in steps, and everything is also a table', async () => {
 });
 
 test('its space is reserved while its code loads', async () => {
-  for (const device of [{}, PHONE]) {
+  const tablet = { viewport: { width: 1024, height: 768 }, hasTouch: true, isMobile: true };
+  for (const [name, device] of Object.entries({ desktop: {}, tablet, phone: PHONE })) {
     const page = await visitor.signedIn('/settings', device);
     let load = (): void => {};
     const released = new Promise<void>((resolve) => (load = resolve));
@@ -119,7 +120,7 @@ test('its space is reserved while its code loads', async () => {
     const before = await top();
     load();
     await laneOf(page).waitFor();
-    expect(await top(), device === PHONE ? 'phone' : 'desktop').toBe(before);
+    expect(await top(), name).toBe(before);
     await visitor.leave();
   }
 });
