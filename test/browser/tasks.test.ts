@@ -3,11 +3,13 @@
  * click.
  */
 import { setTimeout as wait } from 'node:timers/promises';
+import { createSluiceClient, type SluiceClient } from '@sluice/kit/sluice';
+import { until } from '@sluice/testkit';
 import type { Locator, Page } from 'playwright-core';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { useRunning, useVisitor } from './hooks.ts';
 import { countActions, rowsOf } from './visitor.ts';
-import { startWorld } from './world.ts';
+import { CONFIRMATIONS, startWorld } from './world.ts';
 
 /** Time to find something and move the pointer there. */
 const AIM_MS = 200;
@@ -17,6 +19,10 @@ const WALLET = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 
 const world = useRunning(startWorld);
 const visitor = useVisitor(world);
+let sluice: SluiceClient;
+beforeAll(() => {
+  sluice = createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
+});
 
 /** Clicks, types and pastes at the speed of a person. */
 const personAt = (page: Page) => ({
@@ -40,6 +46,8 @@ const personAt = (page: Page) => ({
 
 const streamOf = (page: Page) =>
   world.client.streams.get(new URL(page.url()).pathname.split('/').at(-1)!);
+const checkpoint = async (): Promise<number> =>
+  (await sluice.listChains()).find(({ id }) => id === '0x7a69')!.checkpoint!;
 const untilCreated = (page: Page) => page.getByRole('navigation', { name: 'Stream' }).waitFor();
 
 test('the first stream and its first webhook', async () => {
@@ -137,6 +145,74 @@ test('a stream is paused and resumed, and its secret rotated', async () => {
   await person.click(page.getByRole('button', { name: 'Rotate secret' }));
   await page.getByText('Secret rotated').waitFor();
   expect(await countOf()).toMatchObject({ clicks: 2 + 3 });
+});
+
+test('the page of a stream shows why a delivery failed, and its URL is fixed there', async () => {
+  const { id } = await world.createStream('failing');
+  world.respondWith(404);
+  onTestFinished(() => world.respondWith(200));
+  await world.transfer();
+  for (const path of ['/deliveries?state=retrying', `/streams/${id}`]) {
+    const page = await visitor.signedIn(path);
+    const countOf = await countActions(page);
+    await personAt(page).click(rowsOf(page).first());
+    await page.getByText(/but the path or method is wrong/i).waitFor();
+    expect(await countOf(), path).toMatchObject({ clicks: 1 });
+  }
+  const page = await visitor.signedIn(`/streams/${id}`);
+  const person = personAt(page);
+  await person.click(rowsOf(page).first());
+  const countOf = await countActions(page);
+  await person.click(page.getByRole('button', { name: 'Change the webhook URL…' }));
+  const field = page.getByRole('dialog').getByLabel('Webhook URL');
+  await expect.poll(() => field.evaluate((each) => each === document.activeElement)).toBe(true);
+  await person.press('End');
+  await person.type('/corrected');
+  world.respondWith(200);
+  await person.click(page.getByRole('button', { name: 'Save and send again' }));
+  await page.getByText('URL changed, sent again').waitFor();
+  expect(await countOf()).toMatchObject({ clicks: 2 });
+});
+
+test('a hole is backfilled, and leaves the page', async () => {
+  const { id } = await world.createStream('paused');
+  await until('the stream has a block', async () => {
+    await world.mine(1);
+    return (await sluice.getCoverage(id))[0]?.from != null;
+  });
+  await world.client.streams.setStatus(id, 'paused');
+  const before = await checkpoint();
+  await world.mine(5);
+  await until('the blocks are read', async () => (await checkpoint()) >= before + 5);
+  await world.client.streams.setStatus(id, 'active');
+  await until('the coverage has a hole', async () => {
+    await world.mine(1);
+    return (await sluice.getCoverage(id))[0]!.holes.length > 0;
+  });
+  await world.mine(CONFIRMATIONS);
+  const page = await visitor.signedIn(`/streams/${id}?tab=coverage`);
+  const person = personAt(page);
+  const fill = page.getByRole('button', { name: /^Fill \d+ blocks?$/ });
+  const countOf = await countActions(page);
+  await person.click(fill);
+  await person.click(page.getByRole('button', { name: /^Match \d+ blocks?$/ }));
+  await page.getByText('no holes').waitFor();
+  expect(await fill.count()).toBe(0);
+  expect(await countOf()).toMatchObject({ clicks: 2 });
+});
+
+test('deliveries are exported', async () => {
+  await world.createStream('exported');
+  await world.transfer();
+  const page = await visitor.signedIn('/deliveries');
+  const person = personAt(page);
+  await rowsOf(page).first().waitFor();
+  const countOf = await countActions(page);
+  await person.click(page.getByRole('button', { name: 'Export…' }));
+  const download = page.waitForEvent('download');
+  await person.click(page.getByRole('button', { name: 'Export CSV' }));
+  expect((await download).suggestedFilename()).toMatch(/\.csv$/);
+  expect(await countOf()).toMatchObject({ clicks: 2 });
 });
 
 test('a key that only reads is created', async () => {
