@@ -143,5 +143,5 @@ function describeResponse({ mediaType, schema }: ApiCall['response']): string {
   return `, ${mediaType === 'application/json' ? '' : `\`${mediaType}\`, `}${typeOf(schema)}${about}`;
 }
 
-const toError = ({ status, description, isShared }: ApiError): string =>
+const toError = ({ status, description, isShared }: ApiCall['errors'][number]): string =>
   isShared ? `[${status}](index.md#errors)` : `${status} (${escapeText(description)})`;

@@ -7,7 +7,7 @@ import type { OpenApi, Operation, Parameter, Response, Schema, Schemas } from '.
 export interface ApiCall {
   name: string;
   method: string;
-  /** Path from the root of the service, in which `{name}` marks a parameter, or a webhook's name. */
+  /** Path from the root of the service, with `{name}` for a parameter; for a webhook, its name. */
   path: string;
   summary: string;
   description: string;
@@ -22,14 +22,13 @@ export interface ApiCall {
   body: { schema: Schema; required: boolean; example: unknown } | undefined;
   /** Successful response; `schema` is undefined if the response has no body. */
   response: { status: string; mediaType?: string; schema?: Schema };
-  errors: readonly ApiError[];
+  /** `isShared` if {@link ApiDocument.errors} has the error. */
+  errors: readonly (ApiError & { isShared: boolean })[];
 }
 
 export interface ApiError {
   status: string;
   description: string;
-  /** Whether {@link ApiDocument.errors} has the error. */
-  isShared: boolean;
 }
 
 export interface ApiDocument {
@@ -46,7 +45,10 @@ export interface ApiDocument {
 }
 
 export function toDocument({ info, tags, paths, webhooks, components }: OpenApi): ApiDocument {
-  const toError = (status: string, { $ref, description = '' }: Response): ApiError => {
+  const toError = (
+    status: string,
+    { $ref, description = '' }: Response,
+  ): ApiCall['errors'][number] => {
     const shared = $ref === undefined ? undefined : components.responses[lastPart($ref)];
     return {
       status,
@@ -101,7 +103,6 @@ export function toDocument({ info, tags, paths, webhooks, components }: OpenApi)
     errors: Object.entries(components.responses).map(([status, { description = '' }]) => ({
       status,
       description,
-      isShared: true,
     })),
     schemas: components.schemas,
   };
