@@ -2,7 +2,7 @@
  * Publishes webhooks to NATS JetStream. A stream confirms a message once the majority of its replicas
  * have it.
  */
-import type { JetStreamClient, JetStreamPublishOptions, PubAck } from '@nats-io/jetstream';
+import type { JetStreamClient, PubAck } from '@nats-io/jetstream';
 import type { ConnectionOptions, MsgHdrs, NatsConnection } from '@nats-io/transport-node';
 import { NATS, type NatsTarget } from '@sluice/kit/contract';
 import type { Destination } from '../destination.ts';
@@ -70,7 +70,7 @@ const CLIENT: BrokerClient<NatsTarget, NatsOpen> = {
 
   async publish(open, message) {
     const { id } = message;
-    const { stream, seq, duplicate } = await store(open, message, { msgID: id });
+    const { stream, seq, duplicate } = await store(open, message, id);
     // Older servers confirm a repeat with the position 0 while the first message is not replicated
     // yet. It may never be, for example because its leader fails.
     if (seq === 0) throw new Error(IN_FLIGHT);
@@ -78,23 +78,23 @@ const CLIENT: BrokerClient<NatsTarget, NatsOpen> = {
       return JSON.stringify({ stream, seq, duplicate });
     }
     // The broker would drop a message with this ID until the duplicate window of the stream is over.
-    const again = await store(open, message, {});
+    const again = await store(open, message);
     return JSON.stringify({ stream, seq: again.seq, duplicate: false, lostSeq: seq });
   },
 };
 
-/** Publishes a message. */
+/** @param msgID lets the broker drop repeats. Default: it keeps the message in any case. */
 async function store(
   { client, createHeaders }: NatsOpen,
   { target, body, headers, forgetMs, fill }: QueueMessage<NatsTarget>,
-  options: Pick<JetStreamPublishOptions, 'msgID'>,
+  msgID?: string,
 ): Promise<PubAck> {
   const all = createHeaders();
   for (const [name, value] of Object.entries(headers)) all.append(name, value);
   return client.publish(fill(target.subject), body, {
-    ...options,
     headers: all,
     timeout: forgetMs,
+    ...(msgID !== undefined && { msgID }),
     ...(target.stream !== undefined && { expect: { streamName: target.stream } }),
   });
 }
