@@ -52,9 +52,9 @@ const served =
 const only =
   <Search extends object>(parse: (input: Record<string, unknown>) => Search) =>
   (input: Record<string, unknown>): Search => {
-    const search = parse(input);
-    for (const key in input) input[key] = undefined;
-    return { ...input, ...search };
+    const hidden = { ...input };
+    for (const key in hidden) hidden[key] = undefined;
+    return { ...hidden, ...parse(input) };
   };
 
 const root = createRootRoute();
