@@ -50,7 +50,8 @@ const ChainFigure = memo(function ChainFigure({ chain }: { chain: WatchedChain }
           )}
         </p>
       </div>
-      <ChainProblem chain={chain} className="line-clamp-2 text-12" />
+      {/* Two lines fit into the height of the lane. */}
+      <ChainProblem chain={chain} className="line-clamp-2 text-12 sm:leading-3.5" />
     </>
   );
 });
