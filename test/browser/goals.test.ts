@@ -113,7 +113,9 @@ test('by keyboard: a failure is found and read, and closing it returns to its ro
 test('the first line says what fails, and leads to the last failure', async () => {
   const page = await visitor.signedIn();
   const health = page.getByRole('region', { name: 'Health' });
-  await health.getByText(/^1 of \d+ streams failing, .*waiting, chains current$/).click();
+  // The line can be opened once the incidents have loaded.
+  const line = health.locator('summary');
+  await line.getByText(/^1 of \d+ streams failing, .*waiting, chains current$/).click();
   const incident = health.getByRole('listitem').filter({ hasText: '500 from inbox broken' });
   await incident.getByText(/^broken · since /).waitFor();
   await expectAccessible(page);
